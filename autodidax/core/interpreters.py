@@ -1,0 +1,261 @@
+"""Tracers, traces, the interpreter stack and `bind`: how an operation finds the transform that handles it.
+
+Every open transform is a `Trace` with a level from one process-wide rising counter. A `Tracer` is a value that
+belongs to a trace. An operation is handled by the highest trace among its operands, which computes on the values
+below it, so that transforms nest. With no tracer among the operands the implementation runs at once.
+
+While a staging trace (jit, make_jaxpr, a loop body) is open, an operation on any tracer is handled no lower than by
+the innermost staging trace: tracers from below it become captured operands of the staged program.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable
+from contextvars import ContextVar
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors
+from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, plain_aval
+
+_levels = itertools.count(1)
+_frames: ContextVar[tuple[Trace, ...]] = ContextVar("frames", default=())
+_innermost_staging: ContextVar[Any] = ContextVar("innermost_staging", default=None)
+_count_lock = threading.Lock()
+stagings_open = 0  # in the whole process: lets the common case skip the context variable
+
+
+class Trace:
+    """One open transform. `process` is the general way in; `process1` and `process2` are those of the hot path:
+    pointwise operations of one and two operands without parameters."""
+
+    __slots__ = ("level", "transform", "fun_name", "_token", "_staging_token")
+    staging = False
+    _dead: type[Trace]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "Ended" not in cls.__name__:
+            cls._dead = type("Ended" + cls.__name__, (_Ended, cls), {"__slots__": ()})
+
+    def __init__(self, transform: str, fun_name: str = "<function>"):
+        self.level = next(_levels)
+        self.transform = transform
+        self.fun_name = fun_name
+
+    def __enter__(self) -> Any:
+        global stagings_open
+        self._token = _frames.set((*_frames.get(), self))
+        if self.staging:
+            self._staging_token = _innermost_staging.set(self)
+            with _count_lock:
+                stagings_open += 1
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        global stagings_open
+        if self.staging:
+            with _count_lock:
+                stagings_open -= 1
+            _innermost_staging.reset(self._staging_token)
+            del self._staging_token
+        _frames.reset(self._token)
+        del self._token
+        self.end()
+
+    def end(self) -> None:
+        """From here on any use of a tracer of this trace raises; costs nothing per operation."""
+        self.__class__ = self._dead  # type: ignore[assignment]  # the twin class has the same layout
+
+    def process1(self, p: Any, x: Any) -> Any:
+        return self.process(p, (x,), {})
+
+    def process2(self, p: Any, x: Any, y: Any) -> Any:
+        return self.process(p, (x, y), {})
+
+    def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        raise NotImplementedError
+
+    def aval_of(self, tracer: Tracer) -> ShapedArray:
+        return get_aval(tracer.val)
+
+    def describe(self) -> str:
+        return f"{self.transform} of {self.fun_name}"
+
+
+class _Ended(Trace):
+    """What a trace becomes when its transform has returned."""
+
+    __slots__ = ()
+
+    def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        raise errors.UnexpectedTracerError(
+            f"{p.name}: a value traced by {self.transform} of {self.fun_name} was used after that transform had ended",
+            mend=f"return the value from {self.fun_name} (use has_aux=True for extras) instead of storing it",
+        )
+
+    def process1(self, p: Any, x: Any) -> Any:
+        return self.process(p, (x,), {})
+
+    def process2(self, p: Any, x: Any, y: Any) -> Any:
+        return self.process(p, (x, y), {})
+
+
+def is_ended(trace: Trace) -> bool:
+    return isinstance(trace, _Ended)
+
+
+class Tracer:
+    """A value that a transform follows. `val` is the value one interpreter below (for a staging trace: the aval);
+    `node` is what the trace attaches (record index, tangent, variable). Operators and NumPy's protocols are installed
+    by the `numpy` layer."""
+
+    __slots__ = ("trace", "val", "node")
+    trace: Any
+    val: Any
+    node: Any
+
+    @property
+    def aval(self) -> ShapedArray:
+        return self.trace.aval_of(self)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.trace.aval_of(self).shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.trace.aval_of(self).dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return self.aval.size
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
+
+
+class ValueTracer(Tracer):
+    """A tracer whose `val` has its own shape: those of jvp and of reverse mode."""
+
+    __slots__ = ()
+
+    @property
+    def aval(self) -> ShapedArray:
+        return get_aval(self.val)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        v = self.val
+        return () if type(v) in PYTHON_SCALARS else v.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        v = self.val
+        t = type(v)
+        return PYTHON_SCALARS[t] if t in PYTHON_SCALARS else v.dtype
+
+
+def get_aval(x: Any) -> ShapedArray:
+    """Shape, dtype and weak type of any value, traced or not."""
+    return x.aval if isinstance(x, Tracer) else plain_aval(x)
+
+
+def shape_of(x: Any) -> tuple[int, ...]:
+    t = type(x)
+    return () if t in PYTHON_SCALARS else x.shape if t is np.ndarray else get_aval(x).shape
+
+
+def dtype_of(x: Any) -> np.dtype:
+    t = type(x)
+    return PYTHON_SCALARS[t] if t in PYTHON_SCALARS else x.dtype if t is np.ndarray else get_aval(x).dtype
+
+
+def innermost_staging(level: int) -> Any:
+    """The innermost open staging trace if it is above `level`, else None."""
+    staging = _innermost_staging.get()
+    return staging if staging is not None and staging.level > level else None
+
+
+def frames() -> tuple[Trace, ...]:
+    """The open transforms of this thread or task, outermost first."""
+    return _frames.get()
+
+
+def active_transforms() -> list[str]:
+    return [trace.describe() for trace in reversed(_frames.get())]
+
+
+errors.active_transforms = active_transforms
+
+
+def top_trace(args: Any) -> Any:
+    """The trace that has to handle an operation on these operands, or None when all of them are plain."""
+    top = None
+    level = 0
+    for a in args:
+        if isinstance(a, Tracer):
+            trace = a.trace
+            if trace.level > level:
+                top, level = trace, trace.level
+    if top is not None and stagings_open:
+        return innermost_staging(level) or top
+    return top
+
+
+def op1(p: Any, impl: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function of a unary pointwise primitive."""
+
+    def op(x: Any) -> Any:
+        if isinstance(x, Tracer):
+            trace = x.trace
+            if stagings_open:
+                trace = innermost_staging(trace.level) or trace
+            return trace.process1(p, x)
+        return impl(x)
+
+    return op
+
+
+def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The function of a binary pointwise primitive; also what the operators of tracers are."""
+
+    def op(x: Any, y: Any) -> Any:
+        if isinstance(x, Tracer):
+            trace = x.trace
+            if isinstance(y, Tracer):
+                other = y.trace
+                if other is not trace and other.level > trace.level:
+                    trace = other
+        elif isinstance(y, Tracer):
+            trace = y.trace
+        else:
+            return impl(x, y)
+        if stagings_open:
+            trace = innermost_staging(trace.level) or trace
+        return trace.process2(p, x, y)
+
+    return op
+
+
+def bind(p: Any, *args: Any, **params: Any) -> Any:
+    """Apply a primitive: array data by position, metadata by keyword."""
+    trace = top_trace(args)
+    if trace is None:
+        return p.impl(*args, **params)
+    return trace.process(p, args, params)
+
+
+def peel(x: Any) -> Any:
+    """The value under the tracers of jvp and reverse mode: plain, or a tracer of vmap or of a staged program."""
+    while isinstance(x, ValueTracer):
+        x = x.val
+    return x

@@ -1,0 +1,193 @@
+"""The jaxpr: a typed program of primitive applications, its evaluator and its checker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors
+from autodidax.core.avals import ShapedArray
+from autodidax.core.interpreters import get_aval
+
+
+class Var:
+    """A variable of a jaxpr; its name is given by the printer."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray):
+        self.aval = aval
+
+    def __repr__(self) -> str:
+        return f"Var:{self.aval!r}"
+
+
+class Literal:
+    """A scalar constant written into the program."""
+
+    __slots__ = ("val", "aval")
+
+    def __init__(self, val: Any, aval: ShapedArray | None = None):
+        self.val = val
+        self.aval = aval if aval is not None else get_aval(val)
+
+    def __repr__(self) -> str:
+        return f"{self.val}:{self.aval!r}"
+
+
+Atom = Var | Literal
+
+
+class JaxprEqn:
+    """`outvars = primitive[params] invars`."""
+
+    __slots__ = ("primitive", "invars", "outvars", "params")
+
+    def __init__(self, primitive: Any, invars: list[Atom], outvars: list[Var], params: dict[str, Any]):
+        self.primitive = primitive
+        self.invars = invars
+        self.outvars = outvars
+        self.params = params
+
+
+class Jaxpr:
+    """`{ lambda constvars ; invars . let eqns in outvars }`."""
+
+    __slots__ = ("constvars", "invars", "outvars", "eqns")
+
+    def __init__(self, constvars: list[Var], invars: list[Var], outvars: list[Atom], eqns: list[JaxprEqn]):
+        self.constvars = constvars
+        self.invars = invars
+        self.outvars = outvars
+        self.eqns = eqns
+
+    def __repr__(self) -> str:
+        return printer(self)
+
+    __str__ = __repr__
+
+
+class ClosedJaxpr:
+    """A jaxpr with the values of its constants. Transforms of it and its compiled form are remembered on it, so that
+    they live exactly as long as it does."""
+
+    __slots__ = ("jaxpr", "consts", "derived", "__weakref__")
+
+    def __init__(self, jaxpr: Jaxpr, consts: list[Any]):
+        self.jaxpr = jaxpr
+        self.consts = consts
+        self.derived: dict[Any, Any] = {}
+
+    @property
+    def in_avals(self) -> list[ShapedArray]:
+        return [v.aval for v in self.jaxpr.invars]
+
+    @property
+    def out_avals(self) -> list[ShapedArray]:
+        return [v.aval for v in self.jaxpr.outvars]
+
+    @property
+    def eqns(self) -> list[JaxprEqn]:
+        return self.jaxpr.eqns
+
+    @property
+    def literals(self) -> list[Any]:
+        return self.consts
+
+    def __repr__(self) -> str:
+        return printer(self.jaxpr)
+
+    __str__ = __repr__
+
+
+printer: Callable[[Jaxpr], str] = lambda jaxpr: f"<jaxpr of {len(jaxpr.eqns)} equations>"
+
+
+def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """The program as a function of its inputs that returns the list of its outputs."""
+    return lambda *args: eval_jaxpr(closed.jaxpr, closed.consts, *args)
+
+
+def eval_jaxpr(jaxpr: Jaxpr, consts: Any, *args: Any) -> list[Any]:
+    """Run a jaxpr equation by equation through `bind`: the operands may be tracers.
+
+    >>> import autodidax
+    >>> closed = autodidax.make_jaxpr(lambda x: 2.0 * x)(1.0)
+    >>> eval_jaxpr(closed.jaxpr, closed.consts, 3.0)
+    [6.0]
+    """
+    if len(args) != len(jaxpr.invars):
+        raise errors.ArgumentError(
+            f"eval_jaxpr: the jaxpr has {len(jaxpr.invars)} inputs, {len(args)} were given",
+            mend="flatten the arguments: eval_jaxpr(jaxpr, consts, *leaves)",
+        )
+    env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
+    env.update(zip(jaxpr.invars, args, strict=True))
+    last = last_uses(jaxpr)
+    for eqn, dying in zip(jaxpr.eqns, last, strict=True):
+        values = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
+        out = eqn.primitive.bind(*values, **eqn.params)
+        if eqn.primitive.multiple_results:
+            env.update(zip(eqn.outvars, out, strict=True))
+        else:
+            env[eqn.outvars[0]] = out
+        for v in dying:
+            del env[v]
+    return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
+
+
+def last_uses(jaxpr: Jaxpr) -> list[list[Var]]:
+    """For each equation the variables that nothing reads after it."""
+    seen: set[Any] = {v for v in jaxpr.outvars if type(v) is Var}
+    out: list[list[Var]] = []
+    for eqn in reversed(jaxpr.eqns):
+        dying: list[Var] = []
+        for v in (*eqn.invars, *eqn.outvars):
+            if type(v) is Var and v not in seen:
+                seen.add(v)
+                dying.append(v)
+        out.append(dying)
+    out.reverse()
+    return out
+
+
+def subjaxprs(params: dict[str, Any]) -> Iterator[ClosedJaxpr]:
+    """The jaxprs that an equation carries in its parameters."""
+    for v in params.values():
+        for item in v if isinstance(v, tuple | list) else (v,):
+            if isinstance(item, ClosedJaxpr):
+                yield item
+
+
+def check_jaxpr(jaxpr: Jaxpr) -> None:
+    """Raise JaxprError unless every variable is bound once, before its use, and every equation's output avals are
+    those of its primitive's abstract evaluation."""
+    bound: set[Var] = set()
+
+    def define(v: Var, where: str) -> None:
+        if type(v) is not Var or v in bound:
+            raise errors.JaxprError(f"{where}: {v!r} is bound twice or is no variable", mend="bind each variable once")
+        bound.add(v)
+
+    for v in (*jaxpr.constvars, *jaxpr.invars):
+        define(v, "inputs")
+    for i, eqn in enumerate(jaxpr.eqns):
+        where = f"equation {i} ({eqn.primitive.name})"
+        for a in eqn.invars:
+            if type(a) is Var and a not in bound:
+                raise errors.JaxprError(f"{where}: reads {a!r} before it is bound", mend="order the equations")
+            if type(a) is Literal and np.shape(a.val) != ():
+                raise errors.JaxprError(f"{where}: the literal {a!r} is no scalar", mend="make it a constant")
+        want = eqn.primitive.out_avals(*[a.aval for a in eqn.invars], **eqn.params)
+        got = [v.aval for v in eqn.outvars]
+        if len(want) != len(got) or any(w.shape != g.shape or w.dtype != g.dtype for w, g in zip(want, got, strict=True)):
+            raise errors.JaxprError(f"{where}: outputs are {got}, its rule says {want}", mend="correct the avals")
+        for sub in subjaxprs(eqn.params):
+            check_jaxpr(sub.jaxpr)
+        for v in eqn.outvars:
+            define(v, where)
+    for a in jaxpr.outvars:
+        if type(a) is Var and a not in bound:
+            raise errors.JaxprError(f"output {a!r} is not bound", mend="return a variable of the program")

@@ -1,0 +1,401 @@
+"""Every exception that the package raises, each with a failing program and its repair.
+
+An error says three things: what happened, where (the user's line and the active transforms), and one mend::
+
+    ShapeError: multiply: shapes (3, 4) and (4, 3) do not broadcast: axis -1 has 4 and 3
+      in: loss (fit.py:12), under vmap over axis 0 of size 8
+      mend: transpose one operand, or add an axis of size 1
+
+Classes are named as in ``jax.errors`` where JAX has the case, and each also inherits the builtin that a
+NumPy user would catch. The programs in the docstrings are run as tests: the last statement under *Fails*
+raises the class, those under *Repair* then run.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+__all__ = [
+    "ArgumentError",
+    "AutodidaxError",
+    "CheckError",
+    "ConcretizationTypeError",
+    "DtypeError",
+    "JaxprError",
+    "MutationError",
+    "NonConcreteBooleanIndexError",
+    "NondifferentiableError",
+    "NotLinearError",
+    "OutOfBoundsError",
+    "RegistryError",
+    "ShapeError",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "TreeError",
+    "UnboundAxisError",
+    "UnexpectedTracerError",
+    "UnsupportedError",
+    "user_frame",
+]
+
+# Source files of generated functions are named "<autodidax ...>": they are the package's own code too.
+_OWN_FILES = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<autodidax", "<frozen ")
+_PASSED_OVER = frozenset({"numpy", "scipy", "functools", "contextlib", "concurrent", "threading", "runpy"})
+
+
+def _no_transforms() -> list[str]:
+    return []
+
+
+active_transforms: Callable[[], list[str]] = _no_transforms
+"""Describes the open transforms, innermost first, for the ``in:`` line; ``core`` puts its own here."""
+
+
+def _is_user_code(frame: FrameType) -> bool:
+    if frame.f_code.co_filename.startswith(_OWN_FILES):
+        return False
+    module: str = frame.f_globals.get("__name__") or ""
+    # The doctests of a module run under its __name__, yet they are user code.
+    return module.partition(".")[0] not in _PASSED_OVER or frame.f_code.co_filename.startswith("<doctest")
+
+
+def user_frame() -> tuple[str, int, str] | None:
+    """The innermost line of user code on the stack: (file name, line number, function name), or None.
+
+    User code is what lies outside the package's own folder, NumPy, SciPy and the standard library's wrappers
+    (``functools``, ``contextlib``, thread pools). The file name is the full one; messages shorten it.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if _is_user_code(frame):
+            # "test_fit.<locals>.loss" is "loss" to its reader, "Model.loss" stays.
+            function = frame.f_code.co_qualname.rpartition("<locals>.")[2]
+            return frame.f_code.co_filename, frame.f_lineno, function
+        frame = frame.f_back
+    return None
+
+
+def _location(where: tuple[str, int, str] | None) -> str:
+    parts = []
+    if where is not None:
+        filename, line, function = where
+        parts.append(f"{function} ({os.path.basename(filename)}:{line})")
+    parts.extend(f"under {transform}" for transform in active_transforms())
+    return ", ".join(parts)
+
+
+class AutodidaxError(Exception):
+    """Base class of every exception that the package raises.
+
+    ``where`` is the text of the ``in:`` line; by default it is found when the error is made. A triple (file
+    name, line number, function name), as `user_frame` returns it, names another line than the present one.
+    An empty string leaves the line out. ``mend`` is one thing to do about it.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        mend: str | None = None,
+        where: str | tuple[str, int, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.mend = mend
+        self.where = where if isinstance(where, str) else _location(user_frame() if where is None else where)
+
+    def __str__(self) -> str:
+        lines = [str(self.message)]
+        if self.where:
+            lines.append(f"  in: {self.where}")
+        if self.mend:
+            lines.append(f"  mend: {self.mend}")
+        return "\n".join(lines)
+
+
+class ShapeError(AutodidaxError, ValueError, TypeError):
+    """Shapes or sizes that do not fit together.
+
+    Fails::
+
+        x, y = np.ones((3, 4)), np.ones((4, 3))
+        grad(lambda x: np.sum(x * y))(x)
+
+    Repair::
+
+        grad(lambda x: np.sum(x * y.T))(x)
+    """
+
+
+class DtypeError(AutodidaxError, TypeError):
+    """A dtype that the operation or the transform does not take.
+
+    Fails::
+
+        x = np.arange(3)
+        grad(lambda x: np.sum(x**2))(x)
+
+    Repair::
+
+        grad(lambda x: np.sum(x**2))(x.astype(float))
+    """
+
+
+class ConcretizationTypeError(AutodidaxError, TypeError):
+    """A plain value is needed where only a traced one exists.
+
+    Fails::
+
+        import math
+        jit(lambda x: math.floor(x) * x)(2.5)
+
+    Repair::
+
+        jit(lambda x: np.floor(x) * x)(2.5)
+    """
+
+
+class TracerArrayConversionError(AutodidaxError, TypeError):
+    """A traced value was to become a plain NumPy array, which would lose its derivative.
+
+    Fails::
+
+        x = np.ones(3)
+        grad(lambda x: np.sum(np.asarray(x) ** 2))(x)
+
+    Repair::
+
+        grad(lambda x: np.sum(anp.asarray(x) ** 2))(x)
+    """
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """``if``, ``while``, ``and``, ``or`` or ``not`` on a value that is not known while tracing.
+
+    Fails::
+
+        relu = lambda x: x if x > 0 else 0.0
+        jit(relu)(2.0)
+
+    Repair::
+
+        relu = lambda x: np.where(x > 0, x, 0.0)
+        jit(relu)(2.0)
+    """
+
+
+class TracerIntegerConversionError(AutodidaxError, TypeError):
+    """A traced value was used as a Python integer: an index of a list, a ``range``, a size.
+
+    Fails::
+
+        power = lambda x, n: sum(x for _ in range(n))
+        jit(power)(2.0, 3)
+
+    Repair::
+
+        jit(power, static_argnums=1)(2.0, 3)
+    """
+
+
+class NonConcreteBooleanIndexError(AutodidaxError, IndexError):
+    """A traced boolean mask as an index: the shape of the result would depend on values.
+
+    Fails::
+
+        x = np.array([1.0, -2.0, 3.0])
+        jit(lambda x: np.sum(x[x > 0]))(x)
+
+    Repair::
+
+        jit(lambda x: np.sum(np.where(x > 0, x, 0.0)))(x)
+    """
+
+
+class UnexpectedTracerError(AutodidaxError, TypeError):
+    """A traced value was used after its transform had ended: it leaked out of the function.
+
+    Fails::
+
+        kept = []
+        grad(lambda x: [kept.append(x), x * x][1])(3.0)
+        kept[0] + 1.0
+
+    Repair::
+
+        gradient, kept = grad(lambda x: (x * x, x), has_aux=True)(3.0)
+        kept + 1.0
+    """
+
+
+class TreeError(AutodidaxError, ValueError, TypeError):
+    """Pytrees whose structures do not match.
+
+    Fails::
+
+        f = lambda p: p["a"] * p["b"]
+        jvp(f, ({"a": 2.0, "b": 3.0},), ({"a": 1.0},))
+
+    Repair::
+
+        jvp(f, ({"a": 2.0, "b": 3.0},), ({"a": 1.0, "b": 0.0},))
+    """
+
+
+class OutOfBoundsError(AutodidaxError, IndexError):
+    """An index outside the array.
+
+    Fails::
+
+        x = np.ones(3)
+        grad(lambda x: x[3])(x)
+
+    Repair::
+
+        grad(lambda x: anp.at(x)[3].get(mode="fill", fill_value=0.0))(x)
+    """
+
+
+class NondifferentiableError(AutodidaxError, TypeError):
+    """A derivative through a primitive that has none, by decision; the message gives the reason.
+
+    Fails::
+
+        from autodidax import pointwise
+        ulp = pointwise("ulp", np.spacing, nondifferentiable="it measures the number format")
+        grad(lambda x: x * ulp(x))(1.0)
+
+    Repair::
+
+        grad(lambda x: x * ulp(stop_gradient(x)))(1.0)
+    """
+
+
+class NotLinearError(AutodidaxError, TypeError):
+    """A function that must be linear is not.
+
+    Fails::
+
+        x = np.ones(3)
+        linear_transpose(lambda x: np.sin(x), x)(x)
+
+    Repair::
+
+        linear_transpose(lambda x: 2.0 * x, x)(x)
+    """
+
+
+class ArgumentError(AutodidaxError, TypeError, ValueError):
+    """An argument of a transform that makes no sense: argnums, axes, static arguments, options.
+
+    Fails::
+
+        f = lambda x, y: x * y
+        grad(f, argnums=2)(1.0, 2.0)
+
+    Repair::
+
+        grad(f, argnums=1)(1.0, 2.0)
+    """
+
+
+class JaxprError(AutodidaxError, TypeError):
+    """A jaxpr that breaks the rules of the intermediate representation.
+
+    It means that a rule (an abstract evaluation, say) is wrong, and not the program that was traced: the
+    message names the equation and the primitive. ``python -m autodidax check`` shows the sample at fault.
+    """
+
+
+class RegistryError(AutodidaxError, ValueError):
+    """A primitive that is registered twice, is unknown, or lacks a rule.
+
+    Fails::
+
+        from autodidax import pointwise
+        pointwise("sin", np.sin, lambda y, x: np.cos(x))
+
+    Repair::
+
+        pointwise("my_sin", np.sin, lambda y, x: np.cos(x))
+    """
+
+
+class MutationError(AutodidaxError, TypeError, ValueError):
+    """A write into a traced value, or of a traced value into a plain array.
+
+    Fails::
+
+        def f(x):
+            x[0] = 0.0
+            return np.sum(x**2)
+        grad(f)(np.ones(3))
+
+    Repair::
+
+        def f(x):
+            x = anp.at(x)[0].set(0.0)
+            return np.sum(x**2)
+        grad(f)(np.ones(3))
+    """
+
+
+class UnboundAxisError(AutodidaxError, NameError):
+    """A collective names an axis that no surrounding ``vmap`` has.
+
+    Fails::
+
+        from autodidax import lax
+        vmap(lambda x: x - lax.pmean(x, "rows"))(np.arange(3.0))
+
+    Repair::
+
+        vmap(lambda x: x - lax.pmean(x, "rows"), axis_name="rows")(np.arange(3.0))
+    """
+
+
+class UnsupportedError(AutodidaxError, NotImplementedError, TypeError):
+    """A function or keyword of NumPy or SciPy that traced values do not support.
+
+    Fails::
+
+        x = np.ones(3)
+        grad(lambda x: np.sum(x) if np.shares_memory(x, x) else 0.0)(x)
+
+    Repair::
+
+        grad(lambda x: np.sum(x))(x)
+    """
+
+
+class CheckError(AutodidaxError, AssertionError):
+    """A derivative, batching or staging rule that disagrees with what it is checked against.
+
+    ``report`` holds the checker's findings: which rule, at which arguments, expected and found.
+
+    Fails::
+
+        from autodidax.test_util import check_grads
+        f = custom_jvp(lambda x: x**2)
+        f.defjvp(lambda primals, tangents: (f(*primals), 3.0 * primals[0] * tangents[0]))
+        check_grads(f, (2.0,), order=1)
+
+    Repair::
+
+        f.defjvp(lambda primals, tangents: (f(*primals), 2.0 * primals[0] * tangents[0]))
+        check_grads(f, (2.0,), order=1)
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        report: Any = None,
+        mend: str | None = None,
+        where: str | tuple[str, int, str] | None = None,
+    ) -> None:
+        super().__init__(message, mend=mend, where=where)
+        self.report = report

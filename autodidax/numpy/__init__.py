@@ -1,0 +1,5 @@
+"""NumPy's functions, differentiable, under their own names."""
+
+from __future__ import annotations
+
+from autodidax.numpy import operators as _operators

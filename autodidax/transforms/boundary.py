@@ -1,0 +1,186 @@
+"""What happens where values enter and leave a transform: checks, names for messages, copies, zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors, tree
+from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, float0, is_inexact
+from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.primitives.convert import zeros_like
+from autodidax.transforms.backward import cast
+from autodidax.transforms.reverse import SMALL
+
+ndarray = np.ndarray
+
+
+def name_of(fun: Any) -> str:
+    """The name of a function, for messages."""
+    name = getattr(fun, "__name__", None)
+    if name is None:
+        inner = getattr(fun, "func", None)
+        name = name_of(inner) if inner is not None else type(fun).__name__
+    return name
+
+
+def check_callable(transform: str, fun: Any) -> None:
+    if not callable(fun):
+        raise errors.ArgumentError(
+            f"{transform} takes a function as its first argument, got {type(fun).__name__}",
+            mend=f"write {transform}(f)(x) for a function f",
+        )
+
+
+def parameter_names(fun: Any) -> tuple[str, ...]:
+    """Names of a function's positional parameters, as far as they can be told without running it."""
+    while hasattr(fun, "__wrapped__"):
+        fun = fun.__wrapped__
+    code = getattr(fun, "__code__", None)
+    if code is None:
+        method = getattr(fun, "__func__", None) or getattr(type(fun), "__call__", None)
+        code = getattr(method, "__code__", None)
+        if code is None:
+            return ()
+        return code.co_varnames[1 : code.co_argcount]
+    skip = 1 if getattr(fun, "__self__", None) is not None else 0
+    return code.co_varnames[skip : code.co_argcount]
+
+
+def argument_name(fun: Any, k: int | str) -> str:
+    """How a message calls the argument at position (or keyword) k."""
+    if isinstance(k, str):
+        return f"argument {k!r}"
+    names = parameter_names(fun)
+    return f"argument {names[k]!r}" if k < len(names) else f"argument {k}"
+
+
+def leaf_names(fun: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[str]:
+    """A name with its path for every leaf of (args, kwargs), in flattening order."""
+    names = []
+    for k, arg in enumerate(args):
+        base = argument_name(fun, k)
+        names += [base + tree.keystr(path) for path, _ in tree.leaves_with_path(arg)]
+    for k in sorted(kwargs):
+        names += [f"argument {k!r}" + tree.keystr(path) for path, _ in tree.leaves_with_path(kwargs[k])]
+    return names
+
+
+def as_value(x: Any, what: Callable[[], str]) -> Any:
+    """A leaf as a value that can be traced; `what` names it in the error otherwise."""
+    t = type(x)
+    if t is ndarray:
+        if x.dtype.kind in "fciub" or x.dtype == float0:
+            return x
+    elif t in PYTHON_SCALARS or t is bool or isinstance(x, Tracer):
+        return x
+    elif isinstance(x, np.generic) and x.dtype.kind in "fciub":
+        return x
+    elif isinstance(x, np.ma.MaskedArray):
+        raise errors.DtypeError(
+            f"{what()} is a masked array, whose mask would be lost",
+            mend="pass x.filled(value) and the mask as separate arrays",
+        )
+    elif isinstance(x, ndarray) and x.dtype.kind in "fciub":
+        return np.asarray(x)
+    elif hasattr(x, "__array__"):
+        return as_value(np.asarray(x), what)
+    described = f"an array of dtype {x.dtype}" if isinstance(x, ndarray) else f"a {t.__name__}"
+    raise errors.DtypeError(
+        f"{what()} is {described}, which cannot be traced",
+        mend="pass numbers or arrays of numbers; close over other values, or mark them with static_argnums under jit",
+    )
+
+
+def own_copy(x: Any) -> Any:
+    """A value that the user cannot change later."""
+    return x.copy() if type(x) is ndarray else x
+
+
+def fresh_outputs(outs: list[Any], inputs: Iterable[Any] = (), *, always: bool = False) -> list[Any]:
+    """Outputs as a transform returns them: plain arrays are writeable and share memory with nothing else."""
+    seen = {id(x) for x in inputs}
+    result = []
+    for x in outs:
+        if type(x) is ndarray:
+            if always or x.base is not None or id(x) in seen or not x.flags.writeable:
+                x = x.copy()
+            else:
+                seen.add(id(x))
+            if x.ndim == 0:
+                x = x[()]
+        result.append(x)
+    return result
+
+
+def enter(trace: Any, guard: Any, x: Any) -> Any:
+    """A differentiated input: boxed, with its value safe from later mutation."""
+    if type(x) is ndarray:
+        x = x.copy() if x.nbytes <= SMALL or not guard.protect or x.base is not None else guard.hold(x)
+    return trace.input(x)
+
+
+def zero_tangent(x: Any) -> Any:
+    """The zero tangent that goes with a primal: float0 for integers and booleans."""
+    dtype = dtype_of(x)
+    if not is_inexact(dtype):
+        return np.zeros(shape_of(x), float0)
+    return zeros_like(x)
+
+
+def is_float0(x: Any) -> bool:
+    return type(x) is ndarray and x.dtype == float0
+
+
+def as_gradient(g: Any, x: Any) -> Any:
+    """A cotangent as the gradient with respect to x: its dtype and shape, zeros where there is none."""
+    if g is None:
+        return zeros_like(x)
+    g = cast(g, dtype_of(x))
+    return np.float64(g) if type(g) is float else np.complex128(g) if type(g) is complex else g
+
+
+def one_like(x: Any) -> Any:
+    """The seed of a scalar output's gradient."""
+    return 1.0 if type(x) is float else dtype_of(x).type(1)
+
+
+def check_tangent(t: Any, primal: Any, what: Callable[[], str]) -> Any:
+    """A tangent (or cotangent) that fits its primal, None if it is zero; errors name it."""
+    dtype, shape = dtype_of(primal), shape_of(primal)
+    if t is None or is_float0(t):
+        if t is not None and is_inexact(dtype):
+            raise errors.DtypeError(
+                f"{what()} has dtype float0, its primal has dtype {dtype}",
+                mend="float0 belongs to integer and boolean primals; pass zeros of the primal's dtype",
+            )
+        if t is not None and t.shape != shape:
+            raise errors.ShapeError(f"{what()} has shape {t.shape}, its primal {shape}", mend="give both one shape")
+        return None
+    t = as_value(t, what)
+    if shape_of(t) != shape:
+        raise errors.ShapeError(
+            f"{what()} has shape {shape_of(t)}, its primal has shape {shape}", mend="give both the same shape"
+        )
+    own = dtype_of(t)
+    if not is_inexact(dtype):
+        if type(t) is ndarray or isinstance(t, np.generic) or type(t) in PYTHON_SCALARS or type(t) is bool:
+            if not np.any(t):
+                return None
+        raise errors.DtypeError(
+            f"{what()} belongs to a primal of dtype {dtype}, which has no derivative",
+            mend="pass None or np.zeros(shape, autodidax.float0), or convert the primal to float",
+        )
+    if own.kind == "c" and dtype.kind != "c":
+        raise errors.DtypeError(
+            f"{what()} has dtype {own}, its primal has dtype {dtype}", mend="pass the real part, or a complex primal"
+        )
+    if type(primal) is float and type(t) in (int, float, np.float64):
+        return float(t)
+    return own_copy(cast(t, dtype))
+
+
+def describe_aval(x: Any) -> str:
+    return repr(ShapedArray(shape_of(x), dtype_of(x)))

@@ -1,0 +1,130 @@
+"""Forward mode: a value and its tangent travel together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodidax.core.avals import Masked, is_inexact
+from autodidax.core.interpreters import Trace, Tracer, ValueTracer, dtype_of, shape_of
+from autodidax.core.primitive import partial1, products
+from autodidax.primitives.convert import zeros_like
+from autodidax.primitives.elementwise import add
+from autodidax.transforms.backward import cast, fit_tangent
+from autodidax.transforms.reverse import refuse_nondifferentiable
+
+new = object.__new__
+ndarray = np.ndarray
+
+
+class JVPTracer(ValueTracer):
+    """A value with its tangent, which is `node`."""
+
+    __slots__ = ()
+
+
+class JVPTrace(Trace):
+    """Computes primals and tangents side by side; a result without a tangent is a plain value."""
+
+    __slots__ = ()
+
+    def box(self, primal: Any, tangent: Any) -> Any:
+        tracer = new(JVPTracer)
+        tracer.trace, tracer.val, tracer.node = self, primal, tangent
+        return tracer
+
+    def unbox(self, x: Any) -> tuple[Any, Any]:
+        """Primal and tangent (None: zero) of any value."""
+        if isinstance(x, Tracer) and x.trace is self:
+            return x.val, x.node
+        return x, None
+
+    def process1(self, p: Any, x: Any) -> Any:
+        x_val = x.val
+        out = p.op(x_val)
+        d = partial1[p.code]
+        tracer = new(JVPTracer)
+        tracer.trace, tracer.val = self, out
+        tracer.node = x.node * d(out, x_val) if d is not None else p.products[0](x.node, out, x_val)
+        return tracer
+
+    def process2(self, p: Any, x: Any, y: Any) -> Any:
+        x, tx = self.unbox(x)
+        y, ty = self.unbox(y)
+        out = p.op(x, y)
+        px, py = p.products
+        if tx is None:
+            t = py(ty, out, x, y)
+        elif ty is None:
+            t = px(tx, out, x, y)
+        else:
+            t = add(_plain(px(tx, out, x, y)), _plain(py(ty, out, x, y)))
+        t = _plain(t)
+        if type(t) is not type(out) or (type(t) is ndarray and (t.shape != out.shape or t.dtype is not out.dtype)):
+            t = match_tangent(t, out)
+        return self.box(out, t)
+
+    def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if p.higher_order:
+            return p.trace_jvp(self, args, params)
+        primals, tangents = zip(*map(self.unbox, args), strict=True)
+        out = p.bind(*primals, **params)
+        if p.zero_derivative:
+            return out
+        refuse_nondifferentiable(p)
+        if p.multiple_results:
+            ts = jvp_rule(p, out, primals, tangents, params)
+            return [
+                o if t is None or not is_inexact(dtype_of(o)) else self.box(o, match_tangent(t, o))
+                for o, t in zip(out, ts, strict=True)
+            ]
+        if not is_inexact(dtype_of(out)):
+            return out
+        t = jvp_rule(p, out, primals, tangents, params)
+        return out if t is None else self.box(out, match_tangent(t, out))
+
+
+def _plain(t: Any) -> Any:
+    return t.val if type(t) is Masked else t
+
+
+def match_tangent(t: Any, out: Any) -> Any:
+    """A tangent with exactly the shape and dtype of the output it belongs to."""
+    t = _plain(t)
+    if isinstance(out, float) and type(t) is float:
+        return t
+    return fit_tangent(t, shape_of(out), dtype_of(out))
+
+
+def jvp_rule(p: Any, out: Any, primals: Any, tangents: Any, params: dict[str, Any]) -> Any:
+    """Tangent(s) of a primitive's output, by its kind."""
+    prods = products[p.code]
+    if prods:
+        total = None
+        for t, product in zip(tangents, prods, strict=True):
+            if t is not None:
+                term = _plain(product(t, out, *primals))
+                total = term if total is None else add(total, term)
+        return total
+    active = [k for k, t in enumerate(tangents) if t is not None]
+    if p.multilinear:
+        total = None
+        for k in active:
+            term = p.bind(*primals[:k], tangents[k], *primals[k + 1 :], **params)
+            total = term if total is None else add(total, term)
+        return total
+    if p.linear:
+        return p.bind(*[zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)], **params)
+    if p.linear_in and set(active) <= set(p.linear_in):
+        args = [
+            x if k not in p.linear_in else zeros_like(x) if t is None else t
+            for k, (x, t) in enumerate(zip(primals, tangents, strict=True))
+        ]
+        return p.bind(*args, **params)
+    return p.jvp(out, primals, tangents, **params)
+
+
+def instantiate(t: Any, primal: Any) -> Any:
+    """An actual tangent: zeros where it is None."""
+    return zeros_like(primal) if t is None else cast(t, dtype_of(primal))

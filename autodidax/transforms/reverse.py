@@ -1,0 +1,362 @@
+"""Reverse mode: the record of a computation, and linear-recording tracers for rules that are run backward.
+
+A record is a list with one flat tuple a node. Its kinds differ in length:
+
+- input: `None`
+- projection `(k, i)`: output k of the node i with several outputs
+- call `(pull, ins, count)`: `pull(ct)` gives one cotangent an input (higher-order primitives, custom rules)
+- unary pointwise `(code, n, x, out)`
+- index `(code, n, index, shape, dtype)`: basic indexing
+- general `(code, ins, operands, out, params, count)`
+- binary pointwise `(code, nx, ny, x, y, out, fit)`
+
+where `n` is the node of an operand (-1: a constant), and only the values that the rule needs are kept (else None).
+Tuples of integers and arrays are not followed by the cyclic collector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors
+from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, is_inexact
+from autodidax.core.interpreters import (
+    Trace,
+    Tracer,
+    ValueTracer,
+    dtype_of,
+    get_aval,
+    shape_of,
+)
+
+SMALL = 65536  # bytes: arrays up to this size are copied into the record, larger ones are write-protected
+ndarray = np.ndarray
+_exact = {float, int, np.float64, np.bool_, bool}
+
+
+class ReverseTracer(ValueTracer):
+    """A value whose history is recorded; `node` is its place in the record."""
+
+    __slots__ = ()
+
+
+class LinearTracer(Tracer):
+    """A tangent of known shape and dtype and no value, on which only linear operations are allowed."""
+
+    __slots__ = ()
+
+    @property
+    def aval(self) -> ShapedArray:
+        return self.val
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.val.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.val.dtype
+
+
+new = object.__new__
+
+
+class ReverseTrace(Trace):
+    """Computes each operation at once and records what its backward rule will need."""
+
+    __slots__ = ("tape", "guard")
+
+    def __init__(self, transform: str, fun_name: str, guard: Guard | None = None):
+        super().__init__(transform, fun_name)
+        self.tape: list[Any] = []
+        self.guard = guard if guard is not None else Guard(protect=False)
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        self.tape = []
+
+    def input(self, val: Any) -> Any:
+        tracer = new(ReverseTracer)
+        tracer.trace, tracer.val, tracer.node = self, val, len(self.tape)
+        self.tape.append(None)
+        return tracer
+
+    def result(self, val: Any, node: tuple[Any, ...]) -> Any:
+        """A tracer for the value that `node` computes."""
+        tape = self.tape
+        tracer = new(ReverseTracer)
+        tracer.trace, tracer.val, tracer.node = self, val, len(tape)
+        tape.append(node)
+        return tracer
+
+    def results(self, vals: Any, node: tuple[Any, ...]) -> list[Any]:
+        """Tracers for the inexact ones among several values that `node` computes."""
+        tape = self.tape
+        i = len(tape)
+        tape.append(node)
+        return [self.result(v, (k, i)) if is_inexact(dtype_of(v)) else v for k, v in enumerate(vals)]
+
+    def split(self, args: Any) -> tuple[tuple[int, ...], list[Any]]:
+        """Nodes (-1 where constant) and the values below."""
+        ins, vals = [], []
+        for a in args:
+            if isinstance(a, Tracer) and a.trace is self:
+                ins.append(a.node)
+                vals.append(a.val)
+            else:
+                ins.append(-1)
+                vals.append(a)
+        return tuple(ins), vals
+
+    def process1(self, p: Any, x: Any) -> Any:
+        x_val = x.val
+        out = p.op(x_val)
+        keep = p.keep[0]
+        tracer = new(ReverseTracer)
+        tracer.trace = self
+        tracer.val = out
+        tape = self.tape
+        tracer.node = len(tape)
+        tape.append((p.code, x.node, x_val if keep & 1 else None, out if keep & 2 else None))
+        return tracer
+
+    def process2(self, p: Any, x: Any, y: Any) -> Any:
+        keep = 0
+        kx, ky = p.keep
+        if isinstance(x, ReverseTracer) and x.trace is self:
+            nx = x.node
+            x = x.val
+            keep = kx
+        else:
+            nx = -1
+        if isinstance(y, ReverseTracer) and y.trace is self:
+            ny = y.node
+            y = y.val
+            keep |= ky
+        else:
+            ny = -1
+        tx = type(x)
+        ty = type(y)
+        fit: Any = None
+        if tx is ty:
+            out = p.op(x, y)
+            if tx is ndarray:
+                if x.shape != y.shape or x.dtype is not y.dtype:
+                    fit = needed_fit(nx, ny, x, y, out)
+                elif nx < 0:
+                    if keep & 1:
+                        x = self.guard.hold(x)
+                elif ny < 0 and keep & 2:
+                    y = self.guard.hold(y)
+            elif tx not in _exact:
+                fit = needed_fit(nx, ny, x, y, out)
+        else:
+            if nx < 0:
+                if tx not in _exact:
+                    x = self.guard.hold_operand(x)
+            elif ny < 0 and ty not in _exact:
+                y = self.guard.hold_operand(y)
+            out = p.op(x, y)
+            if not ((ty is float and ny < 0 and tx is not complex) or (tx is float and nx < 0 and ty is not complex)):
+                fit = needed_fit(nx, ny, x, y, out)
+        tracer = new(ReverseTracer)
+        tracer.trace = self
+        tracer.val = out
+        tape = self.tape
+        tracer.node = len(tape)
+        tape.append(
+            (p.code, nx, ny, x if keep & 1 else None, y if keep & 2 else None, out if keep & 4 else None, fit)
+        )
+        return tracer
+
+    def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if p.higher_order:
+            return p.trace_reverse(self, args, params)
+        ins, vals = self.split(args)
+        out = p.bind(*vals, **params)
+        if p.zero_derivative:
+            return out
+        refuse_nondifferentiable(p)
+        if not p.multiple_results and not is_inexact(dtype_of(out)):
+            return out
+        if p.linear:
+            kept: Any = tuple(map(get_aval, vals))
+        else:
+            kept = tuple(self.guard.hold_operand(v) if n < 0 else v for n, v in zip(ins, vals, strict=True))
+        if p.multiple_results:
+            return self.results(out, (p.code, ins, kept, out, params, len(out)))
+        return self.result(out, (p.code, ins, kept, None if p.linear else out, params, 0))
+
+
+def refuse_nondifferentiable(p: Any) -> None:
+    if p.nondifferentiable:
+        raise errors.NondifferentiableError(
+            f"{p.name} has no derivative: {p.nondifferentiable}",
+            mend="apply it to stop_gradient(x), or to a value that does not depend on the differentiated argument",
+        )
+
+
+def needed_fit(nx: int, ny: int, x: Any, y: Any, out: Any) -> Any:
+    """What brings cotangents of `out` back to the operands: (shape x, dtype x, shape y, dtype y), None where the
+    operand is a constant or already has out's shape and dtype."""
+    shape = shape_of(out)
+    dtype = dtype_of(out)
+    fx = _fit(nx, x, shape, dtype)
+    fy = _fit(ny, y, shape, dtype)
+    return None if fx is None and fy is None else (fx, fy)
+
+
+def _fit(n: int, x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    if n < 0:
+        return None
+    own, kind = shape_of(x), dtype_of(x)
+    return None if own == shape and kind == dtype else (own, kind)
+
+
+class Guard:
+    """Keeps what a record holds on to safe from later mutation by the user: small plain arrays are copied, large ones
+    are made read-only while the record lives (or copied too, where the record outlives the transform)."""
+
+    __slots__ = ("protect", "protected", "_memo")
+
+    def __init__(self, protect: bool):
+        self.protect = protect
+        self.protected: list[Any] = []
+
+    def hold_operand(self, x: Any) -> Any:
+        """A constant operand, as the record may keep it."""
+        t = type(x)
+        if t is ndarray:
+            return self.hold(x)
+        if t in PYTHON_SCALARS or isinstance(x, Tracer | np.generic):
+            return x
+        return np.array(x)
+
+    def hold(self, x: np.ndarray) -> np.ndarray:
+        base = x.base
+        if base is None and not x.flags.writeable and id(x) not in _protected:
+            return x
+        if x.nbytes <= SMALL or not self.protect:
+            return x.copy()
+        self._protect(x)
+        while isinstance(base, ndarray):
+            self._protect(base)
+            base = base.base
+        if base is not None:  # memory that NumPy does not own
+            return x.copy()
+        return x
+
+    def _protect(self, x: np.ndarray) -> None:
+        entry = _protected.get(id(x))
+        if entry is None:
+            if not x.flags.writeable:
+                return
+            _protected[id(x)] = [x, 1]
+            x.flags.writeable = False
+        else:
+            entry[1] += 1
+        self.protected.append(x)
+
+    def release(self) -> None:
+        """Make the protected arrays writeable again."""
+        while self.protected:
+            x = self.protected.pop()
+            entry = _protected[id(x)]
+            entry[1] -= 1
+            if entry[1] == 0:
+                del _protected[id(x)]
+                x.flags.writeable = True
+
+
+_protected: dict[int, list[Any]] = {}  # id -> [array, number of records that hold it]
+
+
+class LinearTrace(ReverseTrace):
+    """Records linear operations on tangents that have no value; the record is transposed by the backward walk."""
+
+    __slots__ = ()
+
+    def input(self, val: Any) -> Any:
+        aval = val if type(val) is ShapedArray else get_aval(val)
+        tracer = new(LinearTracer)
+        tracer.trace, tracer.val, tracer.node = self, ShapedArray(aval.shape, aval.dtype), len(self.tape)
+        self.tape.append(None)
+        return tracer
+
+    def result(self, val: Any, node: tuple[Any, ...]) -> Any:
+        tracer = new(LinearTracer)
+        tracer.trace, tracer.val, tracer.node = self, val, len(self.tape)
+        self.tape.append(node)
+        return tracer
+
+    def results(self, vals: Any, node: tuple[Any, ...]) -> list[Any]:
+        i = len(self.tape)
+        self.tape.append(node)
+        return [self.result(v, (k, i)) for k, v in enumerate(vals)]
+
+    def process1(self, p: Any, x: Any) -> Any:
+        if not p.linear:
+            raise not_linear(self, p, "is not linear")
+        return self.result(x.val, (p.code, x.node, None, None))
+
+    def process2(self, p: Any, x: Any, y: Any) -> Any:
+        nx = x.node if isinstance(x, LinearTracer) and x.trace is self else -1
+        ny = y.node if isinstance(y, LinearTracer) and y.trace is self else -1
+        self.require_linear(p, (nx, ny), (x, y))
+        ax, ay = get_aval(x), get_aval(y)
+        out = p.abstract_eval(ax, ay)
+        fx, fy = _fit(nx, ax, out.shape, out.dtype), _fit(ny, ay, out.shape, out.dtype)
+        fit = None if fx is None and fy is None else (fx, fy)
+        node = (p.code, nx, ny, x if nx < 0 else None, y if ny < 0 else None, None, fit)
+        return self.result(out, node)
+
+    def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if p.higher_order:
+            return p.trace_linear(self, args, params)
+        ins = tuple(a.node if isinstance(a, LinearTracer) and a.trace is self else -1 for a in args)
+        self.require_linear(p, ins, args)
+        kept = tuple(a if n < 0 else a.val for n, a in zip(ins, args, strict=True))
+        out = p.out_avals(*map(get_aval, args), **params)
+        if p.multiple_results:
+            return self.results(out, (p.code, ins, kept, None, params, len(out)))
+        return self.result(out[0], (p.code, ins, kept, None, params, 0))
+
+    def require_linear(self, p: Any, ins: tuple[int, ...], args: tuple[Any, ...]) -> None:
+        active = [k for k, n in enumerate(ins) if n >= 0]
+        if p.linear:
+            group: Any = range(len(args))
+        elif p.multilinear:
+            if len(active) > 1:
+                raise not_linear(self, p, "multiplies two values that both depend on the linear input")
+            return
+        else:
+            group = p.linear_in
+            if not set(active) <= set(group):
+                raise not_linear(self, p, "is not linear in that operand")
+            if products_only(p):
+                return
+        for k in group:
+            if ins[k] < 0 and not _is_zero(args[k]):
+                raise not_linear(self, p, "adds a constant, so the function is affine")
+
+
+def products_only(p: Any) -> bool:
+    """Pointwise primitives such as division: linear in one operand, whatever the others are."""
+    return len(p.linear_in) == 1
+
+
+def _is_zero(x: Any) -> bool:
+    return not isinstance(x, Tracer) and not np.any(x)
+
+
+def not_linear(trace: Trace, p: Any, why: str) -> errors.AutodidaxError:
+    return errors.NotLinearError(
+        f"{p.name} {why}, in {trace.describe()}",
+        mend="use only linear operations on the linear input, or differentiate with vjp instead",
+    )
+
+
+PullFunction = Callable[[Any], list[Any]]

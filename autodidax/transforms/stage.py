@@ -1,0 +1,146 @@
+"""Staging: running a function on abstract values to write down its program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors
+from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
+from autodidax.core.interpreters import Trace, Tracer, get_aval
+from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+
+new = object.__new__
+
+
+class StageTracer(Tracer):
+    """A value of a program that is being written: `val` is its aval, `node` its variable."""
+
+    __slots__ = ()
+
+    @property
+    def aval(self) -> ShapedArray:
+        return self.val
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.val.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.val.dtype
+
+
+class StageTrace(Trace):
+    """Writes each operation down as an equation. Tracers from below become captured inputs of the program, plain
+    arrays its constants (copied, so that later mutation cannot reach the program)."""
+
+    __slots__ = ("eqns", "consts", "captured", "arg_names", "_origins")
+    staging = True
+
+    def __init__(self, transform: str, fun_name: str, arg_names: Any = ()):
+        super().__init__(transform, fun_name)
+        self.eqns: list[JaxprEqn] = []
+        self.consts: dict[Var, Any] = {}
+        self.captured: dict[int, tuple[Any, Var]] = {}
+        self.arg_names = arg_names  # names of the inputs, for messages
+        self._origins: dict[int, tuple[Any, Any, Var]] = {}
+
+    def __exit__(self, *exc: object) -> None:
+        super().__exit__(*exc)
+        self._origins = {}
+
+    def input(self, aval: ShapedArray) -> Any:
+        tracer = new(StageTracer)
+        tracer.trace, tracer.val, tracer.node = self, aval, Var(aval)
+        return tracer
+
+    def atom(self, x: Any) -> Any:
+        """The variable or literal that stands for an operand."""
+        if isinstance(x, Tracer):
+            if x.trace is self:
+                return x.node
+            entry = self.captured.get(id(x))
+            if entry is None:
+                entry = self.captured[id(x)] = (x, Var(get_aval(x)))
+            return entry[1]
+        if type(x) in PYTHON_SCALARS or isinstance(x, np.generic | bool):
+            return Literal(x)
+        x = np.asarray(x)
+        if x.ndim == 0:
+            return Literal(x[()])
+        return self._const(x)
+
+    def _const(self, x: np.ndarray) -> Var:
+        known = self._origins.get(id(x))
+        if known is not None and np.array_equal(known[1], x):
+            return known[2]
+        var = Var(get_aval(x))
+        copy = x.copy()
+        copy.flags.writeable = False
+        self.consts[var] = copy
+        self._origins[id(x)] = (x, copy, var)
+        return var
+
+    def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        atoms = [self.atom(x) for x in args]
+        out = p.abstract_eval(*[a.aval for a in atoms], **params)
+        if p.multiple_results:
+            return self.emit(p, atoms, params, list(out))
+        return self.emit(p, atoms, params, [out])[0]
+
+    def emit(self, p: Any, atoms: list[Any], params: dict[str, Any], avals: list[ShapedArray]) -> list[Any]:
+        """Write one equation and return the tracers of its outputs."""
+        outs = [self.input(a) for a in avals]
+        self.eqns.append(JaxprEqn(p, atoms, [t.node for t in outs], params))
+        return outs
+
+    def finish(self, in_tracers: Sequence[Any], outs: Sequence[Any]) -> tuple[ClosedJaxpr, list[Any]]:
+        """The program, its captured tracers as first inputs, and those tracers."""
+        out_atoms = [self.atom(x) for x in outs]
+        captured = list(self.captured.values())
+        invars = [v for _, v in captured] + [t.node for t in in_tracers]
+        jaxpr = Jaxpr(list(self.consts), invars, out_atoms, prune(self.eqns, out_atoms))
+        used = {v for e in jaxpr.eqns for v in e.invars if type(v) is Var} | {v for v in out_atoms if type(v) is Var}
+        jaxpr.constvars = [v for v in jaxpr.constvars if v in used]
+        return ClosedJaxpr(jaxpr, [self.consts[v] for v in jaxpr.constvars]), [x for x, _ in captured]
+
+
+def prune(eqns: list[JaxprEqn], out_atoms: Sequence[Any]) -> list[JaxprEqn]:
+    """The equations that the outputs depend on, and those with an effect."""
+    needed = {v for v in out_atoms if type(v) is Var}
+    kept = []
+    for eqn in reversed(eqns):
+        if getattr(eqn.primitive, "effect", False) or any(v in needed for v in eqn.outvars):
+            kept.append(eqn)
+            needed.update(v for v in eqn.invars if type(v) is Var)
+    kept.reverse()
+    return kept
+
+
+def stage(
+    fun: Callable[..., Any],
+    avals: Sequence[ShapedArray],
+    *,
+    transform: str = "staging",
+    name: str = "<function>",
+    arg_names: Any = (),
+) -> tuple[ClosedJaxpr, list[Any]]:
+    """Write down the program of `fun(*values) -> list of values`.
+
+    Returns the program and the tracers of enclosing transforms that it uses: they are its first inputs, in order.
+    """
+    with StageTrace(transform, name, arg_names) as trace:
+        tracers = [trace.input(a) for a in avals]
+        outs = fun(*tracers)
+        closed, captured = trace.finish(tracers, outs)
+    return closed, captured
+
+
+def dead_output_error(name: str, x: Any) -> errors.AutodidaxError:
+    return errors.ArgumentError(
+        f"{name} returned {type(x).__name__}, which is no array or number",
+        mend="return arrays, numbers, or trees of them",
+    )
