@@ -1,12 +1,25 @@
-"""JAX-style composable function transforms for plain NumPy."""
+"""autodidax: JAX's composable function transforms on plain NumPy.
 
-from autodidax import errors
+>>> import numpy as np
+>>> import autodidax
+>>> autodidax.grad(lambda x: np.sum(np.sin(x)))(np.zeros(2))
+array([1., 1.])
+"""
+
+from __future__ import annotations
+
+from autodidax import errors, lax, numpy, scipy, tree, tree_util
 from autodidax.config import config
-from autodidax.core.avals import Masked, ShapeDtypeStruct, ShapedArray, float0
-from autodidax.core.interpreters import Tracer, bind
-from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr
+from autodidax.control_flow.loops import map
+from autodidax.core.avals import ShapeDtypeStruct, float0
+from autodidax.core.interpreters import get_aval as typeof
+from autodidax.core.jaxpr import eval_jaxpr
 from autodidax.core.primitive import Primitive, linear, multilinear, pointwise, registry, sample
+from autodidax.numpy.array_type import Array
+from autodidax.transforms.checkpoint import checkpoint
+from autodidax.transforms.custom_rules import custom_jvp, custom_vjp
 from autodidax.transforms.derivatives import jvp, linear_transpose, linearize, vjp
+from autodidax.transforms.devices import block_until_ready, device_get, device_put
 from autodidax.transforms.gradients import (
     elementwise_grad,
     grad,
@@ -17,5 +30,19 @@ from autodidax.transforms.gradients import (
     jacrev,
     value_and_grad,
 )
+from autodidax.transforms.jit import jit
+from autodidax.transforms.staging import eval_shape, make_jaxpr
+from autodidax.transforms.stop_gradient import stop_gradient
 from autodidax.transforms.vmap import vmap
-from autodidax import numpy
+from autodidax.version import __version__
+
+remat = checkpoint
+ad_checkpoint = checkpoint
+
+__all__ = [
+    "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "config", "custom_jvp",
+    "custom_vjp", "device_get", "device_put", "elementwise_grad", "errors", "eval_jaxpr", "eval_shape", "float0", "grad",
+    "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "lax", "linear", "linear_transpose", "linearize",
+    "make_jaxpr", "map", "multilinear", "numpy", "pointwise", "registry", "remat", "sample", "scipy", "stop_gradient",
+    "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
+]  # fmt: skip

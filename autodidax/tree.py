@@ -924,10 +924,11 @@ class Mismatch(NamedTuple):
     path: KeyPath
     expected: str
     given: str
+    detail: str = ""
 
     def __str__(self) -> str:
         place = keystr(self.path) or "the root"
-        return f"at {place}: {self.expected} expected, {self.given} given"
+        return f"at {place}: {self.expected} expected, {self.given} given{self.detail}"
 
 
 class _View(NamedTuple):
@@ -984,7 +985,7 @@ def _mismatches(expected: Any, given: Any, is_leaf: IsLeaf, prefix: bool, path: 
     same_node = a.cls is b.cls and len(a.children) == len(b.children)
     if not same_node or not _same_metadata(a.cls, a.aux, b.aux):
         changes = _key_changes(a.keys, b.keys) if a.cls is b.cls and a.cls in _DICT_TYPES else ""
-        yield Mismatch(path, a.text, b.text + changes)
+        yield Mismatch(path, a.text, b.text, changes)
         return
     keys = a.keys if type(given) is PyTreeDef else b.keys
     for key, sub_expected, sub_given in zip(keys, a.children, b.children, strict=True):

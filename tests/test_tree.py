@@ -9,7 +9,7 @@ import pickle
 import threading
 import weakref
 from collections import OrderedDict, defaultdict, namedtuple
-from enum import Enum
+from enum import StrEnum
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ class MyTuple(tuple):
     pass
 
 
-class Color(str, Enum):
+class Color(StrEnum):
     RED = "red"
 
 
@@ -200,8 +200,8 @@ def test_one_level(value, leaves, text, paths):
 
 @table
 def test_map_and_flatten_up_to(value, leaves, text, paths):
-    assert tree.leaves(tree.map(double, value)) == [double(x) for x in leaves]
-    assert tree.leaves(tree.map(lambda x, y: (x, y)[1], value, value)) == leaves
+    assert tree.leaves(tree.map(repr, value)) == [repr(x) for x in leaves]
+    assert tree.leaves(tree.map(lambda x, y: repr(y), value, value)) == [repr(x) for x in leaves]
     wide = tree.map(lambda x: (x, None), value)
     assert tree.structure(value).flatten_up_to(wide) == [(x, None) for x in leaves]
     assert tree.broadcast_prefix(value, wide) == leaves
@@ -373,7 +373,6 @@ def test_broadcast_prefix(prefix, full, is_leaf, expected):
     assert tree.broadcast_prefix(prefix, full, is_leaf) == expected
     assert tree.broadcast_prefix(prefix, tree.structure(full), is_leaf) == expected
     result = tree.broadcast(prefix, full, is_leaf)
-    assert tree.structure(result, is_leaf).num_leaves >= 0
     assert tree.structure(full).flatten_up_to(result) == expected
 
 
@@ -604,12 +603,44 @@ def test_threads_agree():
     assert all(treedef == results[0] for treedef in results)
 
 
-SHORT_NAMES = """all broadcast flatten flatten_with_path leaves leaves_with_path map map_with_path reduce
-    reduce_associative structure transpose unflatten""".split()
-LONG_NAMES = """DictKey FlattenedIndexKey GetAttrKey KeyPath Partial PyTreeDef SequenceKey all_leaves
-    flatten_one_level flatten_one_level_with_keys is_tree_node keystr register_dataclass register_pytree_node
-    register_pytree_node_class register_pytree_with_keys register_pytree_with_keys_class register_static
-    treedef_children treedef_is_leaf treedef_tuple""".split()
+SHORT_NAMES = [
+    "all",
+    "broadcast",
+    "flatten",
+    "flatten_with_path",
+    "leaves",
+    "leaves_with_path",
+    "map",
+    "map_with_path",
+    "reduce",
+    "reduce_associative",
+    "structure",
+    "transpose",
+    "unflatten",
+]
+LONG_NAMES = [
+    "DictKey",
+    "FlattenedIndexKey",
+    "GetAttrKey",
+    "KeyPath",
+    "Partial",
+    "PyTreeDef",
+    "SequenceKey",
+    "all_leaves",
+    "flatten_one_level",
+    "flatten_one_level_with_keys",
+    "is_tree_node",
+    "keystr",
+    "register_dataclass",
+    "register_pytree_node",
+    "register_pytree_node_class",
+    "register_pytree_with_keys",
+    "register_pytree_with_keys_class",
+    "register_static",
+    "treedef_children",
+    "treedef_is_leaf",
+    "treedef_tuple",
+]
 
 
 def test_names():

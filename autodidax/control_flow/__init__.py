@@ -1,0 +1,1 @@
+"""Branches and loops under every transform."""

@@ -127,6 +127,7 @@ class Primitive:
     zero_derivative = False
     nondifferentiable: str | None = None
     vjp: Any = None
+    stages_itself = False  # writes its own equations (custom rules stage their functions first)
     higher_order = False  # carries jaxprs or callables; handles the traces itself
     checked = True  # the rule checker goes over its samples
 

@@ -1,71 +1,179 @@
-"""Operators, indexing and the attributes of tracers."""
+"""Operators, indexing and conversions of tracers: what Python itself asks of a value."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
 
 import numpy as np
 
-from autodidax.core.interpreters import Tracer, bind, innermost_staging, shape_of
+from autodidax import errors
 from autodidax.core import interpreters
+from autodidax.core.interpreters import Tracer, innermost_staging
+from autodidax.core.primitive import registry
+from autodidax.numpy import concreteness
+from autodidax.numpy.concreteness import concrete, describe
 from autodidax.primitives import comparison as cmp
 from autodidax.primitives import elementwise as ew
-from autodidax.primitives.indexing import Slot, getitem_p
-from autodidax.primitives.shape import reshape, transpose
+from autodidax.primitives import indexing
 from autodidax.transforms.reverse import ReverseTracer
+
+
+def operator_of(ufunc: np.ufunc) -> Callable[..., Any]:
+    """The function of the primitive that implements a ufunc."""
+    p = registry[ufunc]
+    return getattr(p, "op", p)
 
 
 def _reflected(op: Any) -> Any:
     return lambda self, other: op(other, self)
 
 
-for name, op in {
-    "add": ew.add.op, "sub": ew.subtract.op, "mul": ew.multiply.op, "truediv": ew.divide.op, "pow": ew.pow_operator,
-}.items():  # fmt: skip
-    setattr(Tracer, f"__{name}__", op)
-    setattr(Tracer, f"__r{name}__", _reflected(op))
-for name, op in {
+def _divmod(x: Any, y: Any) -> tuple[Any, Any]:
+    return x // y, x % y
+
+
+_BINARY = {
+    "add": ew.add.op, "sub": ew.subtract.op, "mul": ew.multiply.op, "truediv": ew.divide.op,
+    "pow": ew.pow_operator, "matmul": operator_of(np.matmul), "floordiv": operator_of(np.floor_divide),
+    "mod": operator_of(np.remainder), "divmod": _divmod, "and": operator_of(np.bitwise_and),
+    "or": operator_of(np.bitwise_or), "xor": operator_of(np.bitwise_xor), "lshift": operator_of(np.left_shift),
+    "rshift": operator_of(np.right_shift),
+}  # fmt: skip
+_COMPARISONS = {
     "lt": cmp.less.op, "le": cmp.less_equal.op, "gt": cmp.greater.op, "ge": cmp.greater_equal.op,
     "eq": cmp.equal.op, "ne": cmp.not_equal.op,
-}.items():  # fmt: skip
-    setattr(Tracer, f"__{name}__", op)
-Tracer.__neg__ = ew.negative.op
-Tracer.__hash__ = object.__hash__
-Tracer.__array_ufunc__ = None
+}  # fmt: skip
+_UNARY = {
+    "neg": ew.negative.op, "pos": lambda self: self, "abs": operator_of(np.absolute),
+    "invert": operator_of(np.invert),
+}  # fmt: skip
 
 
 def getitem(x: Any, index: Any) -> Any:
     """x[index], with basic indices on the short path of the record."""
     t = type(index)
-    if t is int or t is slice:
-        template: Any = (index,)
-    elif t is tuple and all(type(i) in _BASIC for i in index):
-        template = index
-    else:
-        return _advanced(x, index)
-    trace = x.trace
-    if type(x) is ReverseTracer and (not interpreters.stagings_open or innermost_staging(trace.level) is None):
-        val = x.val
-        out = val[index] if type(val) is np.ndarray else val[template]
-        return trace.result(out, (getitem_p.code, x.node, template, shape_of(val), val.dtype))
-    return bind(getitem_p, x, index=template)
+    if type(x) is ReverseTracer and (t is int or t is slice or (t is tuple and _is_basic(index))):
+        trace = x.trace
+        if not interpreters.stagings_open or innermost_staging(trace.level) is None:
+            val = x.val
+            if type(val) is ndarray or isinstance(val, Tracer):
+                try:
+                    out = val[index]
+                except IndexError:
+                    return indexing.getitem(x, index)  # says which axis
+                template = index if t is tuple else (index,)
+                return trace.result(out, (getitem_code, x.node, template, val.shape, val.dtype))
+    return indexing.getitem(x, index)
 
 
-_BASIC = (int, slice, type(None), type(Ellipsis))
+ndarray = np.ndarray
+getitem_code = indexing.getitem_p.code
+_BASIC = {int, slice, type(None), type(Ellipsis)}
 
 
-def _advanced(x: Any, index: Any) -> Any:
-    index = index if type(index) is tuple else (index,)
-    arrays, template = [], []
-    for i in index:
-        if isinstance(i, (list, np.ndarray, Tracer)):
-            template.append(Slot(len(arrays)))
-            arrays.append(i if isinstance(i, Tracer) else np.asarray(i))
-        else:
-            template.append(i)
-    return bind(getitem_p, x, *arrays, index=tuple(template))
+def _is_basic(index: tuple[Any, ...]) -> bool:
+    for i in index:  # a loop: a generator would cost half of the whole
+        if type(i) not in _BASIC:
+            return False
+    return True
 
 
-Tracer.__getitem__ = getitem
-Tracer.reshape = lambda self, *shape: reshape(self, shape=shape[0] if len(shape) == 1 and type(shape[0]) is tuple else shape)
-Tracer.transpose = lambda self, *axes: transpose(self, permutation=axes[0] if len(axes) == 1 else axes)
+def _setitem(x: Any, index: Any, value: Any) -> NoReturn:
+    raise errors.MutationError(
+        f"{describe(x)}: item assignment on a traced value",
+        mend="x = anp.at(x)[i].set(v), with autodidax.numpy as anp; or x = x.at[i].set(v)",
+    )
+
+
+def _delitem(x: Any, index: Any) -> NoReturn:
+    raise errors.MutationError(
+        f"{describe(x)}: entries of an array cannot be deleted in place",
+        mend="take the entries to keep: x = x[keep]",
+    )
+
+
+def _bool(x: Any) -> bool:
+    value = concrete(x)
+    if isinstance(value, Tracer):
+        concreteness.refuse_bool(x)
+    return bool(value)
+
+
+def _float(x: Any) -> NoReturn:
+    concreteness.refuse_python(x, "float")
+
+
+def _complex(x: Any) -> NoReturn:
+    concreteness.refuse_python(x, "complex")
+
+
+def _int(x: Any) -> NoReturn:
+    concreteness.refuse_integer(x)
+
+
+def _array(x: Any, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+    concreteness.refuse_array(x)
+
+
+def _round(x: Any, ndigits: int | None = None) -> NoReturn:
+    concreteness.refuse_python(x, "int" if ndigits is None else "float")
+
+
+def _len(x: Any) -> int:
+    shape = x.shape
+    if not shape:
+        raise TypeError("len() of unsized object")
+    return int(shape[0])
+
+
+def _iter(x: Any) -> Iterator[Any]:
+    shape = x.shape
+    if not shape:
+        raise TypeError("iteration over a 0-d array")
+    return (x[i] for i in range(shape[0]))
+
+
+def _reversed(x: Any) -> Iterator[Any]:
+    return (x[i] for i in reversed(range(len(x))))
+
+
+def _contains(x: Any, value: Any) -> bool:
+    return bool((x == value).any())
+
+
+def _format(x: Any, spec: str) -> str:
+    """The value where it is known and a format asks for it, else what repr shows."""
+    value = concrete(x) if spec else x
+    return describe(x) if isinstance(value, Tracer) else format(value, spec)
+
+
+def _reduce(x: Any, protocol: Any = None) -> NoReturn:
+    raise errors.UnsupportedError(
+        f"{describe(x)} cannot be pickled: it lives as long as its transform",
+        mend="return it from the transformed function, and pickle the result",
+    )
+
+
+def _same(x: Any, memo: Any = None) -> Any:
+    return x  # immutable, so that a copy may be the value itself
+
+
+def install() -> None:
+    """Give tracers their operators."""
+    for name, op in _BINARY.items():
+        setattr(Tracer, f"__{name}__", op)
+        setattr(Tracer, f"__r{name}__", _reflected(op))
+    for name, op in (_COMPARISONS | _UNARY).items():
+        setattr(Tracer, f"__{name}__", op)
+    for name, op in _PYTHON.items():
+        setattr(Tracer, f"__{name}__", op)
+
+
+_PYTHON = {
+    "getitem": getitem, "setitem": _setitem, "delitem": _delitem, "bool": _bool, "float": _float, "int": _int,
+    "index": _int, "complex": _complex, "array": _array, "round": _round, "len": _len, "iter": _iter,
+    "reversed": _reversed, "contains": _contains, "format": _format, "repr": describe, "str": describe,
+    "hash": object.__hash__, "copy": _same, "deepcopy": _same, "reduce_ex": _reduce,
+}  # fmt: skip
+install()

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from autodidax.core.avals import ShapedArray, is_inexact
+from autodidax.core.avals import ShapedArray, broadcast_shapes, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, get_aval
-from autodidax.core.primitive import Primitive, sample
+from autodidax.core.primitive import Primitive, align_batch, sample
 
 
 class ConvertElementType(Primitive):
@@ -19,7 +19,7 @@ class ConvertElementType(Primitive):
 
     def impl(self, x, *, dtype):
         x = np.asarray(x)
-        if x.dtype.kind == "c" and dtype.kind != "c":
+        if x.dtype.kind == "c" and dtype.kind not in "cb":
             x = x.real
         return x.astype(dtype)[()]
 
@@ -43,7 +43,9 @@ class ConvertElementType(Primitive):
         yield sample(rng.normal(size=(3,)) + 1j, dtype=np.dtype(np.complex64))
         yield sample(rng.normal(size=(3,)) + 1j, dtype=np.dtype(np.float64))
         yield sample(rng.normal(size=(3,)) * 5, dtype=np.dtype(np.int64))
+        yield sample(rng.normal(size=(3,)) + 1j, dtype=np.dtype(bool))
         yield sample(np.arange(3), dtype=np.dtype(np.float64))
+        yield sample(1.5, dtype=np.dtype(np.float32), name="Python scalar")
         yield sample(rng.normal(), dtype=np.dtype(np.float32))
         yield sample(rng.normal(size=(0, 2)), dtype=np.dtype(np.float32))
 
@@ -99,13 +101,44 @@ class Imag(_ComplexPart):
         return np.array(np.imag(x))[()]
 
     def transpose(self, ct, x):
-        return [convert_element_type(ct, dtype=x.dtype) * np.asarray(-1j, x.dtype)[()]]
+        return [make_complex(zeros_like(ct), -ct)]
+
+
+class MakeComplex(Primitive):
+    """Complex array of a real and an imaginary part of one dtype: f64[...], f64[...] -> c128[...], without arithmetic.
+
+    Source: jax.lax.complex.
+    """
+
+    linear = True
+
+    def impl(self, x, y):
+        dtype = np.result_type(x, y)
+        out = np.empty(np.broadcast_shapes(np.shape(x), np.shape(y)), np.result_type(dtype, np.complex64))
+        out.real, out.imag = x, y
+        return out[()]
+
+    def abstract_eval(self, x, y):
+        dtype = np.result_type(*(a.dtype.type(0).item() if a.weak_type else a.dtype for a in (x, y)))
+        return ShapedArray(broadcast_shapes("complex", x.shape, y.shape), np.result_type(dtype, np.complex64))
+
+    def transpose(self, ct, x, y):
+        return [real(ct), -imag(ct)]
+
+    def batch(self, args, dims):
+        return self(*align_batch(args, dims)), 0
+
+    def samples(self, rng):
+        for one, other in [((), ()), ((3,), (3,)), ((2, 1), (3,)), ((0,), ())]:
+            yield sample(rng.normal(size=one), rng.normal(size=other))
+        yield sample(rng.normal(size=3).astype(np.float32), rng.normal(size=3).astype(np.float32))
 
 
 class Conj(Primitive):
     """Complex conjugate of a complex array; linear over the reals, its own transpose."""
 
     linear = True
+    numpy_function = np.conjugate
 
     def impl(self, x):
         return np.conjugate(x)
@@ -126,6 +159,7 @@ class Conj(Primitive):
 real_complex = Real("real")
 imag_complex = Imag("imag")
 conj_complex = Conj("conj")
+make_complex = MakeComplex("complex")
 
 
 def real(x: Any) -> Any:

@@ -6,20 +6,28 @@ from typing import Any
 
 import numpy as np
 
-from autodidax.core.avals import PYTHON_SCALARS, Masked, ShapedArray, broadcast_shapes
-from autodidax.core.interpreters import bind, get_aval
+from autodidax.core.avals import Masked, ShapedArray, broadcast_shapes
+from autodidax.core.interpreters import bind
 from autodidax.core.primitive import Primitive, align_batch, sample
 from autodidax.primitives import comparison
 
+_FLOATS = {float, np.float64}
+_CONDITIONS = {bool, np.bool_}
+
 
 class Where(Primitive):
-    """x where the condition holds, else y; all three broadcast: bool[...], (...), (...) -> (...)."""
+    """x where the condition holds, else y; all three broadcast: bool[...], (...), (...) -> (...).
+
+    The dtype is that of numpy.where: a Python scalar yields to the dtype of the other branch.
+    """
 
     linear_in = (1, 2)
     structural = True
     numpy_function = np.where
 
     def impl(self, c, x, y):
+        if type(c) in _CONDITIONS and type(x) in _FLOATS and type(y) in _FLOATS:
+            return np.float64(x if c else y)
         out = np.where(c, x, y)
         return out if out.ndim else out[()]
 
@@ -27,13 +35,14 @@ class Where(Primitive):
         shape = broadcast_shapes("where", c.shape, x.shape, y.shape)
         return ShapedArray(shape, select_dtype(x, y))
 
-    def jvp(self, out, primals, tangents):
-        c, tx, ty = primals[0], *(0.0 if t is None else t for t in tangents[1:])
-        return where(c, tx, ty)
-
     def transpose(self, ct, c, x, y):
-        not_c = comparison.logical_not(c)
-        return [None, Masked(where(c, ct, 0), c), Masked(where(not_c, ct, 0), not_c)]
+        x_bar = y_bar = None
+        if isinstance(x, ShapedArray):
+            x_bar = Masked(where(c, ct, 0), c)
+        if isinstance(y, ShapedArray):
+            not_c = comparison.logical_not(c)
+            y_bar = Masked(where(not_c, ct, 0), not_c)
+        return [None, x_bar, y_bar]
 
     def batch(self, args, dims):
         return self(*align_batch(args, dims)), 0
@@ -42,16 +51,21 @@ class Where(Primitive):
         for shapes in [((), (), ()), ((3,), (3,), (3,)), ((2, 1), (3,), ()), ((), (2, 3), (3,)), ((0,), (), (1,))]:
             c, x, y = (rng.normal(size=s) for s in shapes)
             yield sample(c > 0, x, y)
-        yield sample(np.array([True, False]), np.float32([1, 2]), np.float32([3, 4]))
-        yield sample(np.array([True, False]), rng.normal(size=2) + 1j, rng.normal(size=2))
+        c = np.array([True, False])
+        yield sample(c, np.float32([1, 2]), np.float32([3, 4]), name="float32")
+        yield sample(c, np.float32([1, 2]), 1.0, name="float32 and a Python float")
+        yield sample(c, 2, np.float32([1, 2]), name="a Python int and float32")
+        yield sample(c, np.float32([1, 2]), rng.normal(size=2), name="mixed dtypes")
+        yield sample(c, rng.normal(size=2) + 1j, rng.normal(size=2), name="complex and real")
+        yield sample(c, 1.0, 0, name="Python scalars")
+        yield sample(np.True_, np.float32(1), np.float32(2), name="float32 scalars")
 
 
 def select_dtype(x: ShapedArray, y: ShapedArray) -> np.dtype:
     """The dtype that np.where gives two branches: Python scalars yield to arrays."""
-    args = [a.dtype.type(1).item() if a.weak_type else a.dtype for a in (x, y)]
     if x.weak_type and y.weak_type:
         return np.result_type(x.dtype, y.dtype)
-    return np.result_type(*args)
+    return np.result_type(*[a.dtype.type(1).item() if a.weak_type else a.dtype for a in (x, y)])
 
 
 where_p = Where("where")
@@ -60,11 +74,3 @@ where_p = Where("where")
 def where(c: Any, x: Any, y: Any) -> Any:
     """x where c is true, else y."""
     return bind(where_p, c, x, y)
-
-
-def is_python_scalar(x: Any) -> bool:
-    return type(x) in PYTHON_SCALARS
-
-
-def weak(x: Any) -> bool:
-    return get_aval(x).weak_type

@@ -1,28 +1,38 @@
-"""Moving and copying entries: reshape, transpose, broadcast_to, squeeze, expand_dims, concatenate, pad, flip."""
+"""Moving and copying entries: reshape, transpose, broadcast_to, flip, concatenate, stack, pad, and their sums.
+
+Primitives take canonical parameters (non-negative axes, full shapes); `rearrange.py` builds functions on them.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import ShapedArray
-from autodidax.core.interpreters import dtype_of, get_aval, shape_of
+from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.core.primitive import Primitive, sample
 
+ndarray = np.ndarray
+FILLED = 4096  # entries: up to this size broadcast_to fills a new array, which is quicker to make than a view
 
-class _Structural(Primitive):
+
+class Structural(Primitive):
+    """A linear primitive that moves, copies or sums entries: structural zeros stay what they are."""
+
     linear = True
     structural = True
 
 
-class Reshape(_Structural):
+class Reshape(Structural):
     """The same entries in C order in another shape of the same size."""
 
     def impl(self, x, *, shape):
-        return np.reshape(x, shape)
+        out = x.reshape(shape) if type(x) is ndarray else np.reshape(x, shape)
+        return out if shape else out[()]
 
     def abstract_eval(self, x, *, shape):
         if math.prod(shape) != x.size:
@@ -49,11 +59,11 @@ class Reshape(_Structural):
         yield sample(rng.normal(size=(2, 2)) + 1j, shape=(4,))
 
 
-class Transpose(_Structural):
+class Transpose(Structural):
     """Permutation of the axes."""
 
     def impl(self, x, *, permutation):
-        return np.transpose(x, permutation)
+        return x.transpose(permutation) if type(x) is ndarray else np.transpose(x, permutation)
 
     def abstract_eval(self, x, *, permutation):
         return ShapedArray(tuple(x.shape[k] for k in permutation), x.dtype)
@@ -71,11 +81,15 @@ class Transpose(_Structural):
         yield sample(rng.normal(size=(0, 3)).astype(np.float32), permutation=(1, 0))
 
 
-class BroadcastTo(_Structural):
-    """Copies along new leading axes and along axes of size 1."""
+class BroadcastTo(Structural):
+    """Copies along new leading axes and along axes of size 1; a large result is a read-only view, as in NumPy."""
 
     def impl(self, x, *, shape):
-        return np.broadcast_to(x, shape).copy()[()]
+        if math.prod(shape) > FILLED:
+            return np.broadcast_to(x, shape)
+        out = np.empty(shape, dtype_of(x))
+        out[...] = x
+        return out if shape else out[()]
 
     def abstract_eval(self, x, *, shape):
         ok = len(shape) >= len(x.shape) and all(
@@ -110,7 +124,7 @@ class BroadcastTo(_Structural):
         yield sample(rng.normal(size=(1,)).astype(np.float32), shape=(3,))
 
 
-class Flip(_Structural):
+class Flip(Structural):
     """Reversal along axes."""
 
     def impl(self, x, *, axes):
@@ -129,9 +143,11 @@ class Flip(_Structural):
         yield sample(rng.normal(size=(3,)), axes=(0,))
         yield sample(rng.normal(size=(2, 3)), axes=(0, 1))
         yield sample(rng.normal(size=(0, 3)), axes=(1,))
+        yield sample(rng.normal(size=(2, 3)), axes=(), name="no axis")
+        yield sample(rng.normal(size=2).astype(np.float32), axes=(0,))
 
 
-class Concatenate(_Structural):
+class Concatenate(Structural):
     """Joins any number of arrays along one axis."""
 
     def impl(self, *xs, axis):
@@ -139,8 +155,9 @@ class Concatenate(_Structural):
 
     def abstract_eval(self, *xs, axis):
         first = xs[0]
+        beside = without_axes(first.shape, (axis,))
         for x in xs[1:]:
-            if x.ndim != first.ndim or any(k != axis and m != n for k, (m, n) in enumerate(zip(x.shape, first.shape, strict=True))):
+            if x.ndim != first.ndim or without_axes(x.shape, (axis,)) != beside:
                 raise errors.ShapeError(
                     f"concatenate: shapes {' and '.join(str(x.shape) for x in xs)} differ beside axis {axis}",
                     mend="bring the arrays to the same shape on all other axes",
@@ -157,23 +174,22 @@ class Concatenate(_Structural):
         return out
 
     def batch(self, args, dims, *, axis):
-        size = next(a.shape[0] for a, d in zip(args, dims, strict=True) if d is not None)
-        xs = [a if d is not None else broadcast_to(a, shape=(size, *shape_of(a))) for a, d in zip(args, dims, strict=True)]
-        return concatenate(*xs, axis=axis + 1), 0
+        return concatenate(*all_mapped(args, dims), axis=axis + 1), 0
 
     def samples(self, rng):
         yield sample(rng.normal(size=(2,)), rng.normal(size=(3,)), axis=0)
         yield sample(rng.normal(size=(2, 1)), rng.normal(size=(2, 3)), rng.normal(size=(2, 0)), axis=1)
+        yield sample(rng.normal(size=(2, 1)), axis=0, name="one array")
+        yield sample(rng.normal(size=(0, 2)), rng.normal(size=(0, 2)), axis=0, name="empty")
+        yield sample(rng.normal(size=2) + 1j, rng.normal(size=2), axis=0, name="complex and real")
         yield sample(rng.normal(size=2).astype(np.float32), rng.normal(size=2), axis=0, name="mixed dtypes")
 
 
-class Stack(_Structural):
+class Stack(Structural):
     """Joins arrays of one shape along a new axis."""
 
     def impl(self, *xs, axis):
-        if axis == 0 and not shape_of(xs[0]):
-            return np.array(xs)
-        return np.stack(xs, axis)
+        return np.stack(xs, axis) if axis or shape_of(xs[0]) else np.array(xs)
 
     def abstract_eval(self, *xs, axis):
         first = xs[0]
@@ -187,25 +203,28 @@ class Stack(_Structural):
 
     def transpose(self, ct, *xs, axis):
         if axis == 0:
-            return [ct[k] for k in range(len(xs))]
+            return list(ct) if type(ct) is ndarray else [ct[k] for k in range(len(xs))]
         return [ct[(slice(None),) * axis + (k,)] for k in range(len(xs))]
 
     def batch(self, args, dims, *, axis):
-        size = next(a.shape[0] for a, d in zip(args, dims, strict=True) if d is not None)
-        xs = [a if d is not None else broadcast_to(a, shape=(size, *shape_of(a))) for a, d in zip(args, dims, strict=True)]
-        return stack(*xs, axis=axis + 1), 0
+        return stack(*all_mapped(args, dims), axis=axis + 1), 0
 
     def samples(self, rng):
         yield sample(rng.normal(), rng.normal(), axis=0)
+        yield sample(np.float32(rng.normal()), np.float32(rng.normal()), axis=0, name="float32 scalars")
+        yield sample(np.float32(rng.normal()), rng.normal(), axis=0, name="mixed scalars")
+        yield sample(rng.normal(size=(0, 2)), rng.normal(size=(0, 2)), axis=2, name="empty")
         yield sample(rng.normal(size=3), rng.normal(size=3), rng.normal(size=3), axis=1)
         yield sample(rng.normal(size=2).astype(np.float32), rng.normal(size=2), axis=0, name="mixed dtypes")
 
 
-class Pad(_Structural):
+class Pad(Structural):
     """Zeros before and after along each axis: `widths` is ((before, after), ...)."""
 
     def impl(self, x, *, widths):
-        return np.pad(x, widths)
+        out = np.zeros(tuple(n + a + b for n, (a, b) in zip(np.shape(x), widths, strict=True)), dtype_of(x))
+        out[tuple(slice(a, a + n) for n, (a, _) in zip(np.shape(x), widths, strict=True))] = x
+        return out if widths else out[()]
 
     def abstract_eval(self, x, *, widths):
         return ShapedArray(tuple(n + a + b for n, (a, b) in zip(x.shape, widths, strict=True)), x.dtype)
@@ -219,34 +238,19 @@ class Pad(_Structural):
     def samples(self, rng):
         yield sample(rng.normal(size=(2, 3)), widths=((1, 2), (0, 1)))
         yield sample(rng.normal(size=(0,)), widths=((1, 1),))
+        yield sample(rng.normal(), widths=(), name="0-d")
+        yield sample(rng.normal(size=(2,)) + 1j, widths=((1, 0),), name="complex")
         yield sample(rng.normal(size=(2,)).astype(np.float32), widths=((0, 2),))
 
 
-reshape = Reshape("reshape")
-transpose = Transpose("transpose")
-broadcast_to = BroadcastTo("broadcast_to")
-flip = Flip("flip")
-concatenate = Concatenate("concatenate")
-stack = Stack("stack")
-pad = Pad("pad")
-
-
-def sum_axes(x: Any, axes: tuple[int, ...]) -> Any:
-    """Sum over axes (see reductions; here because broadcast_to is its transpose)."""
-    return reduce_sum(x, axes=axes) if axes else x
-
-
-class ReduceSum(Primitive):
+class ReduceSum(Structural):
     """Sum over axes, which go: (..., n, ...) -> (...); integers and booleans as NumPy widens them."""
-
-    linear = True
-    structural = True
 
     def impl(self, x, *, axes):
         return np.add.reduce(x, axis=axes)
 
     def abstract_eval(self, x, *, axes):
-        return ShapedArray(without_axes(x.shape, axes), _sum_dtype(x.dtype))
+        return ShapedArray(without_axes(x.shape, axes), reduced_dtype(np.add, x.dtype))
 
     def transpose(self, ct, x, *, axes):
         kept = tuple(1 if k in axes else n for k, n in enumerate(x.shape))
@@ -263,38 +267,107 @@ class ReduceSum(Primitive):
         yield sample(rng.normal(), axes=())
         yield sample(rng.normal(size=(3,)).astype(np.float32), axes=(0,))
         yield sample(rng.normal(size=(3,)) + 1j, axes=(0,))
+        yield sample(np.arange(3, dtype=np.int8), axes=(0,), name="integers widen")
+        yield sample(np.array([True, True]), axes=(0,), name="booleans widen")
 
 
-reduce_sum = ReduceSum("reduce_sum")
+reshape = Reshape("reshape", numpy_function=np.reshape)
+transpose = Transpose("transpose", numpy_function=np.transpose)
+broadcast_to = BroadcastTo("broadcast_to", numpy_function=np.broadcast_to)
+flip = Flip("flip", numpy_function=np.flip)
+concatenate = Concatenate("concatenate", numpy_function=np.concatenate)
+stack = Stack("stack", numpy_function=np.stack)
+pad = Pad("pad")
+reduce_sum = ReduceSum("reduce_sum", numpy_function=np.sum)
 
 
-def _sum_dtype(dtype: np.dtype) -> np.dtype:
-    return np.add.reduce(np.empty(0, dtype)).dtype
+def reduced_dtype(ufunc: np.ufunc, dtype: np.dtype) -> np.dtype:
+    """The dtype that a reduction by a ufunc gives: small integers and booleans widen in sums and products."""
+    return ufunc.reduce(np.empty(0, dtype)).dtype
 
 
-def without_axes(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[int, ...]:
+def without_axes(shape: tuple[int, ...], axes: Sequence[int]) -> tuple[int, ...]:
+    """A shape with some axes left out."""
     return tuple(n for k, n in enumerate(shape) if k not in axes)
 
 
-def expand_dims(x: Any, axes: tuple[int, ...]) -> Any:
+def all_mapped(args: Any, dims: Any) -> list[Any]:
+    """Operands of a batching rule, those without a batch axis copied along one."""
+    size = next(shape_of(a)[0] for a, d in zip(args, dims, strict=True) if d is not None)
+    return [
+        a if d is not None else broadcast_to(a, shape=(size, *shape_of(a))) for a, d in zip(args, dims, strict=True)
+    ]
+
+
+def canonical_axis(axis: Any, ndim: int, name: str) -> int:
+    """An axis as a non-negative integer; a ShapeError that names the operation where there is none such."""
+    axis = int(axis)
+    if not -ndim <= axis < ndim:
+        raise errors.ShapeError(
+            f"{name}: axis {axis} of an array with {ndim} axes",
+            mend=f"give an axis from {-ndim} to {ndim - 1}" if ndim else "give an array with at least one axis",
+        )
+    return axis % ndim
+
+
+def canonical_axes(axes: Any, ndim: int, name: str) -> tuple[int, ...]:
+    """One axis, several, or None for all, as a tuple of distinct non-negative integers."""
+    if axes is None:
+        return tuple(range(ndim))
+    given = tuple(canonical_axis(k, ndim, name) for k in (axes if isinstance(axes, tuple | list) else (axes,)))
+    if len(set(given)) != len(given):
+        raise errors.ShapeError(f"{name}: axes {axes} name one axis twice", mend="name each axis once")
+    return given
+
+
+def sum_axes(x: Any, axes: tuple[int, ...]) -> Any:
+    """Sum over axes; x itself where there are none."""
+    return reduce_sum(x, axes=axes) if axes else x
+
+
+def expand_dims(x: Any, axes: Any) -> Any:
     """Axes of size 1 at these positions of the result."""
+    given = axes if isinstance(axes, tuple | list) else (axes,)
     shape = list(shape_of(x))
-    for k in sorted(axes):
+    for k in sorted(canonical_axes(given, len(shape) + len(given), "expand_dims")):
         shape.insert(k, 1)
     return reshape(x, shape=tuple(shape))
 
 
-def aval_size(x: Any) -> int:
-    return get_aval(x).size
+def squeeze(x: Any, axes: Any = None) -> Any:
+    """x without axes of size 1: all of those, or the given ones."""
+    shape = shape_of(x)
+    if axes is None:
+        axes = tuple(k for k, n in enumerate(shape) if n == 1)
+    axes = canonical_axes(axes, len(shape), "squeeze")
+    if any(shape[k] != 1 for k in axes):
+        raise errors.ShapeError(
+            f"squeeze: axes {axes} of shape {shape} are not all of size 1", mend="squeeze axes of size 1 only"
+        )
+    return reshape(x, shape=without_axes(shape, axes)) if axes else x
 
 
-def moveaxis(x: Any, source: int, destination: int) -> Any:
-    """One axis moved to another place."""
+def moveaxis(x: Any, source: Any, destination: Any) -> Any:
+    """One axis, or several, moved to other places."""
+    ndim = len(shape_of(x))
+    source, destination = canonical_axes(source, ndim, "moveaxis"), canonical_axes(destination, ndim, "moveaxis")
     if source == destination:
         return x
-    order = [k for k in range(len(shape_of(x))) if k != source]
-    order.insert(destination, source)
+    if len(source) != len(destination):
+        raise errors.ShapeError(
+            f"moveaxis: {len(source)} source axes and {len(destination)} destinations", mend="give one for each"
+        )
+    order = [k for k in range(ndim) if k not in source]
+    for to, k in sorted(zip(destination, source, strict=True)):
+        order.insert(to, k)
     return transpose(x, permutation=tuple(order))
 
 
-__all__ = ["dtype_of"]
+def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
+    """Two axes exchanged."""
+    order = list(range(len(shape_of(x))))
+    a, b = canonical_axis(axis1, len(order), "swapaxes"), canonical_axis(axis2, len(order), "swapaxes")
+    if a == b:
+        return x
+    order[a], order[b] = b, a
+    return transpose(x, permutation=tuple(order))

@@ -78,8 +78,8 @@ def _walk(tape: list[Any], n_inputs: int, cts: list[Any]) -> None:
                 slots = cts[main] = [None] * _count(tape[main])
             slots[k] = ct
         elif kind == 3:
-            pull, ins, _ = node
-            _add_all(cts, ins, pull(_dense(ct)))
+            call, ins, _ = node
+            _add_all(cts, ins, call.pull(_dense(ct)))
         else:
             code, ins, operands, out, params, _ = node
             p = by_code[code]
@@ -276,7 +276,7 @@ def replay(tape: list[Any], inputs: list[Any]) -> list[Any]:
         if kind == 2:
             values.append(values[node[1]][node[0]])
         elif kind == 3:
-            values.append(node[2](*[values[n] for n in node[1] if n >= 0]))
+            values.append(node[0].push(*[values[n] for n in node[1]]))
         elif kind == 4:
             values.append(by_code[node[0]].op(values[node[1]]))
         elif kind == 7:

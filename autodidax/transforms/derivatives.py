@@ -209,7 +209,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     name = name_of(fun)
     xs, treedef = _flat_values("linearize", fun, primals)
     xs = [x.copy() if hasattr(x, "copy") and not isinstance(x, Tracer) else x for x in xs]
-    with LinearTrace("linearize", name) as linear:
+    with LinearTrace("linearize", name, affine=True) as linear:
         with JVPTrace("linearize", name) as trace:
             boxed = [trace.box(x, linear.input(x)) if is_inexact(dtype_of(x)) else x for x in xs]
             out = fun(*treedef.unflatten(boxed))

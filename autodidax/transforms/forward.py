@@ -12,7 +12,7 @@ from autodidax.core.primitive import partial1, products
 from autodidax.primitives.convert import zeros_like
 from autodidax.primitives.elementwise import add
 from autodidax.transforms.backward import cast, fit_tangent
-from autodidax.transforms.reverse import refuse_nondifferentiable
+from autodidax.transforms.reverse import LinearTracer, refuse_nondifferentiable
 
 new = object.__new__
 ndarray = np.ndarray
@@ -25,7 +25,10 @@ class JVPTracer(ValueTracer):
 
 
 class JVPTrace(Trace):
-    """Computes primals and tangents side by side; a result without a tangent is a plain value."""
+    """Computes primals and tangents side by side; a result without a tangent is a plain value.
+
+    An operand that is itself a linear tracer is a tangent, met in a user's rule that closes over a traced value: the
+    result is a tangent too, and has none of its own."""
 
     __slots__ = ()
 
@@ -55,8 +58,12 @@ class JVPTrace(Trace):
         out = p.op(x, y)
         px, py = p.products
         if tx is None:
+            if type(x) is LinearTracer:
+                return out
             t = py(ty, out, x, y)
         elif ty is None:
+            if type(y) is LinearTracer:
+                return out
             t = px(tx, out, x, y)
         else:
             t = add(_plain(px(tx, out, x, y)), _plain(py(ty, out, x, y)))
@@ -70,7 +77,7 @@ class JVPTrace(Trace):
             return p.trace_jvp(self, args, params)
         primals, tangents = zip(*map(self.unbox, args), strict=True)
         out = p.bind(*primals, **params)
-        if p.zero_derivative:
+        if p.zero_derivative or any(type(x) is LinearTracer for x in primals):
             return out
         refuse_nondifferentiable(p)
         if p.multiple_results:

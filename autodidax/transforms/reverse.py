@@ -4,7 +4,7 @@ A record is a list with one flat tuple a node. Its kinds differ in length:
 
 - input: `None`
 - projection `(k, i)`: output k of the node i with several outputs
-- call `(pull, ins, count)`: `pull(ct)` gives one cotangent an input (higher-order primitives, custom rules)
+- call `(call, ins, count)`: `call.pull(cts)` gives one cotangent an input (higher-order primitives, custom rules)
 - unary pointwise `(code, n, x, out)`
 - index `(code, n, index, shape, dtype)`: basic indexing
 - general `(code, ins, operands, out, params, count)`
@@ -275,9 +275,16 @@ _protected: dict[int, list[Any]] = {}  # id -> [array, number of records that ho
 
 
 class LinearTrace(ReverseTrace):
-    """Records linear operations on tangents that have no value; the record is transposed by the backward walk."""
+    """Records linear operations on tangents that have no value; the record is transposed by the backward walk.
 
-    __slots__ = ()
+    `affine`: whether a traced constant may be added to a tangent. It may in the user's derivative rules, where a tangent
+    that is zero takes the form of one."""
+
+    __slots__ = ("affine",)
+
+    def __init__(self, transform: str, fun_name: str, affine: bool = False):
+        super().__init__(transform, fun_name)
+        self.affine = affine
 
     def input(self, val: Any) -> Any:
         aval = val if type(val) is ShapedArray else get_aval(val)
@@ -339,7 +346,7 @@ class LinearTrace(ReverseTrace):
             if products_only(p):
                 return
         for k in group:
-            if ins[k] < 0 and not _is_zero(args[k]):
+            if ins[k] < 0 and not (_is_zero(args[k]) or (self.affine and isinstance(args[k], Tracer))):
                 raise not_linear(self, p, "adds a constant, so the function is affine")
 
 
@@ -359,4 +366,12 @@ def not_linear(trace: Trace, p: Any, why: str) -> errors.AutodidaxError:
     )
 
 
-PullFunction = Callable[[Any], list[Any]]
+class Call:
+    """What a call node holds: `pull` takes the list of output cotangents (None: zero) and returns one cotangent an input;
+    `push`, on linear records, takes the inputs and returns the outputs."""
+
+    __slots__ = ("pull", "push")
+
+    def __init__(self, pull: Callable[[list[Any]], Any], push: Callable[..., Any] | None = None):
+        self.pull = pull
+        self.push = push

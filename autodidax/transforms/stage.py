@@ -85,6 +85,8 @@ class StageTrace(Trace):
         return var
 
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        if p.stages_itself:
+            return p.trace_stage(self, args, params)
         atoms = [self.atom(x) for x in args]
         out = p.abstract_eval(*[a.aval for a in atoms], **params)
         if p.multiple_results:

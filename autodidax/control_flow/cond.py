@@ -1,0 +1,291 @@
+"""Branches: cond and switch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors
+from autodidax.compile.program import compiled
+from autodidax.control_flow.operands import concrete, flat_operands, join_outputs, stage_flat
+from autodidax.core.interpreters import dtype_of, get_aval, shape_of
+from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.primitives.comparison import equal
+from autodidax.primitives.convert import convert_element_type, zeros_of
+from autodidax.primitives.indexing import Slot, getitem_p
+from autodidax.primitives.reductions import argmax, reduce_or
+from autodidax.primitives.select import where
+from autodidax.primitives.shape import reshape
+from autodidax.transforms.boundary import name_of
+from autodidax.transforms.calls import (
+    HigherOrder,
+    box_outputs,
+    fill_cts,
+    is_linear,
+    record_call,
+    split_tangents,
+    spread,
+)
+from autodidax.transforms.program import (
+    Split,
+    batch_program,
+    jvp_program,
+    linearize_program,
+    rearranged,
+    run,
+    transpose_program,
+    unify_captures,
+    vjp_program,
+    zeros_program,
+)
+from autodidax.transforms.reverse import Call, LinearTracer
+from autodidax.transforms.stage import stage
+
+
+class Cond(HigherOrder):
+    """Runs the branch number `index`: operands (index, *operands) -> the branch's outputs."""
+
+    def impl(self, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any]:
+        k = min(max(int(index), 0), len(branches) - 1)
+        return compiled(branches[k])(*operands)
+
+    def abstract_eval(self, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any]:
+        return branches[0].out_avals
+
+    def trace_jvp(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        branches = params["branches"]
+        primals, tangents, active = split_tangents(trace, args)
+        index, primals, active = primals[0], primals[1:], active[1:]
+        n = len(branches[0].out_avals)
+        if any(map(is_linear, tangents)):
+            splits = [linearize_program(b, active) for b in branches]
+            out_active = _union(s.out_active for s in splits)
+            first, second, residuals = _join_splits(splits, n)
+            outs = self(index, *primals, branches=first)
+            kept = [*primals, *outs[n:]]
+            lin = [_widen_results(p, s.out_active, out_active, branches[0].out_avals) for p, s in zip(second, splits, strict=True)]
+            ts = self(index, *[kept[k] for k in residuals], *tangents, branches=tuple(lin))
+            return box_outputs(trace, outs[:n], ts, out_active)
+        out_active = _union(jvp_program(b, active)[1] for b in branches)
+        programs = tuple(jvp_program(b, active, out_active)[0] for b in branches)
+        outs = self(index, *primals, *tangents, branches=programs)
+        return box_outputs(trace, outs[:n], outs[n:], out_active)
+
+    def trace_reverse(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        branches = params["branches"]
+        ins, vals = trace.split(args)
+        ins, index, vals = ins[1:], vals[0], vals[1:]
+        active = tuple(n >= 0 for n in ins)
+        splits = [vjp_program(b, active) for b in branches]
+        out_active = _union(s.out_active for s in splits)
+        n = len(branches[0].out_avals)
+        first, second, residuals = _join_splits(splits, n)
+        outs = self(index, *vals, branches=first)
+        kept = [*vals, *outs[n:]]
+        held = [trace.guard.hold_operand(kept[k]) for k in residuals]
+        on_avals = [a for a, on in zip(branches[0].in_avals, active, strict=True) if on]
+        late = _union(s.late for s in splits)
+        backwards = tuple(
+            _widen_results(_widen_inputs(p, len(residuals), s.out_active, out_active, branches[0].out_avals), s.late, late, on_avals)
+            for p, s in zip(second, splits, strict=True)
+        )  # fmt: skip
+
+        def pull(cts: list[Any]) -> list[Any]:
+            gs = self(index, *held, *fill_cts(cts, branches[0].out_avals, out_active), branches=backwards)
+            return spread(spread(gs, late), active)
+
+        return record_call(trace, outs[:n], out_active, Call(pull), ins)
+
+    def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        branches = params["branches"]
+        index, operands = args[0], args[1:]
+        linear = tuple(isinstance(a, LinearTracer) and a.trace is trace for a in operands)
+        others = [a for a, on in zip(operands, linear, strict=True) if not on]
+        on_avals = [a for a, on in zip(branches[0].in_avals, linear, strict=True) if on]
+
+        def pull(cts: list[Any]) -> list[Any]:
+            with_ct = tuple(c is not None for c in cts)
+            pairs = [transpose_program(b, linear, with_ct) for b in branches]
+            flags = _union(f for _, f in pairs)
+            programs = tuple(_widen_results(p, f, flags, on_avals) for p, f in pairs)
+            gs = self(index, *others, *[c for c in cts if c is not None], branches=programs)
+            return spread(gs, flags)
+
+        def push(*tangents: Any) -> list[Any]:
+            ts, rest = iter(tangents), iter(others)
+            return self(index, *[next(ts) if on else next(rest) for on in linear], branches=branches)
+
+        ins = tuple(a.node for a, on in zip(operands, linear, strict=True) if on)
+        avals = branches[0].out_avals
+        return trace.results(avals, (Call(pull, push), ins, len(avals)))
+
+    def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        branches = params["branches"]
+        index, operands = vals[0], list(vals[1:])
+        batched = tuple(d is not None for d in dims[1:])
+        if dims[0] is None:
+            force = _union(batch_program(b, trace, batched)[1] for b in branches)
+            programs = tuple(batch_program(b, trace, batched, force)[0] for b in branches)
+            outs = self(index, *operands, branches=programs)
+            return [trace.box(o) if f else o for o, f in zip(outs, force, strict=True)]
+        return [trace.box(o) for o in self._by_rows(trace, index, operands, batched, branches)]
+
+    def _by_rows(self, trace: Any, index: Any, operands: list[Any], batched: Any, branches: Any) -> list[Any]:
+        """Each branch on the batch, the rows that do not take it replaced by one that does; then a selection. A branch
+        that no row takes is not run."""
+        outs: list[Any] | None = None
+        force = (True,) * len(branches[0].out_avals)
+        if dtype_of(index).kind == "b":
+            index = convert_element_type(index, dtype=np.dtype(np.int64))
+        for k, branch in enumerate(branches):
+            taken = equal(index, k) if 0 < k < len(branches) - 1 else (index <= 0 if k == 0 else index >= k)
+            rows = rows_like(taken, trace.size)
+            moved = [getitem_p(x, rows, index=(Slot(0),)) if b else x for x, b in zip(operands, batched, strict=True)]
+            program = batch_program(branch, trace, batched, force)[0]
+            avals = [get_aval(x) for x in moved]
+            some = convert_element_type(reduce_or(taken, axes=(0,)), dtype=np.dtype(np.int64))
+            result = self(some, *moved, branches=(zeros_program(avals, program.out_avals), program))
+            outs = result if outs is None else [select_rows(taken, r, o) for r, o in zip(result, outs, strict=True)]
+        assert outs is not None
+        return outs
+
+
+def rows_like(taken: Any, size: int) -> Any:
+    """For each row its own number if it is taken, else that of the first row that is."""
+    return where(taken, np.arange(size), argmax(taken, axis=0))
+
+
+def select_rows(taken: Any, x: Any, y: Any) -> Any:
+    """Rows of x where taken, else of y."""
+    rank = len(shape_of(x))
+    return where(reshape(taken, shape=(*shape_of(taken), *(1,) * (rank - 1))), x, y)
+
+
+def _union(flags: Any) -> tuple[bool, ...]:
+    return tuple(map(any, zip(*flags, strict=True)))
+
+
+def _join_splits(splits: list[Split], n: int) -> tuple[tuple[Any, ...], list[ClosedJaxpr], list[int]]:
+    """First programs with one common list of outputs (each fills the residuals of the others with zeros), second
+    programs with one common list of residuals, and the places of those in (inputs, extra outputs)."""
+    n_in = len(splits[0].first.in_avals)
+    extra_avals = [a for s in splits for a in s.first.out_avals[n:]]
+    firsts, seconds = [], []
+    residuals: list[int] = []
+    spans, offset = [], 0
+    for s in splits:
+        own = len(s.first.out_avals) - n
+        places = [r.index if r.is_input else n_in + offset + r.index for r in s.residuals]
+        spans.append((len(residuals), places))
+        residuals += places
+        firsts.append(_with_zeros(s.first, n, offset, own, extra_avals))
+        offset += own
+    for s, (start, places) in zip(splits, spans, strict=True):
+        avals = [*splits[0].first.in_avals, *extra_avals]
+        inputs: list[Any] = [avals[k] for k in residuals]
+        inputs[start : start + len(places)] = range(len(places))
+        seconds.append(rearranged(s.second, [*inputs, *range(len(places), len(s.second.in_avals))]))
+    return tuple(firsts), seconds, residuals
+
+
+def _with_zeros(first: ClosedJaxpr, n: int, offset: int, own: int, extra_avals: list[Any]) -> ClosedJaxpr:
+    def run_first(*args: Any) -> list[Any]:
+        outs = run(first, args)
+        extra = [zeros_of(a) for a in extra_avals]
+        extra[offset : offset + own] = outs[n:]
+        return [*outs[:n], *extra]
+
+    return stage(run_first, first.in_avals)[0]
+
+
+def _widen_inputs(p: ClosedJaxpr, n_residuals: int, own: Any, wanted: Any, out_avals: Any) -> ClosedJaxpr:
+    """A backward program that takes the cotangents of all `wanted` outputs, ignoring those it has no use for."""
+    inputs: list[Any] = list(range(n_residuals))
+    k = n_residuals
+    for mine, want, aval in zip(own, wanted, out_avals, strict=True):
+        if mine:
+            inputs.append(k)
+            k += 1
+        elif want:
+            inputs.append(aval)
+    return rearranged(p, inputs)
+
+
+def _widen_results(p: ClosedJaxpr, own: Any, wanted: Any, avals: Any) -> ClosedJaxpr:
+    """A program that returns all `wanted` results, zeros for those it does not have."""
+    if tuple(own) == tuple(wanted):
+        return p
+
+    def widened(*args: Any) -> list[Any]:
+        outs = spread(run(p, args), own)
+        return [zeros_of(a) if o is None else o for o, want, a in zip(outs, wanted, avals, strict=True) if want]
+
+    return stage(widened, p.in_avals)[0]
+
+
+cond_p = Cond("cond")
+
+
+def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any, **linear: Any) -> Any:
+    """`true_fun(*operands)` where the scalar predicate holds, else `false_fun(*operands)`; only that branch runs.
+
+    A predicate whose value is known runs its branch as plain Python. Under jit and vmap both branches are staged: they
+    must return the same tree of shapes and dtypes. JAX's older form `cond(pred, x, f, y, g)` is accepted.
+
+    Source: jax.lax.cond.
+
+    >>> float(cond(True, lambda x: x + 1, lambda x: x - 1, 1.0))
+    2.0
+    """
+    if not callable(true_fun) and len(operands) == 2 and callable(false_fun) and callable(operands[1]):
+        x, f, y, g = true_fun, false_fun, operands[0], operands[1]
+        return cond(pred, lambda pair: f(pair[0]), lambda pair: g(pair[1]), (x, y))
+    if not (callable(true_fun) and callable(false_fun)):
+        raise errors.ArgumentError(
+            "cond takes a predicate, two functions, and operands", mend="write cond(pred, f, g, x)"
+        )
+    if shape_of(pred):
+        raise errors.ShapeError(
+            f"cond: the predicate must be a scalar, it has shape {shape_of(pred)}",
+            mend="use where(pred, x, y) for a choice by element, or reduce it with all() or any()",
+        )
+    known = concrete(pred)
+    if known is not None:
+        return true_fun(*operands) if known else false_fun(*operands)
+    index = pred if dtype_of(pred).kind == "b" else pred != 0
+    return _staged_branches("cond", index, [false_fun, true_fun], operands)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """`branches[index](*operands)`, the index clamped into range; only that branch runs.
+
+    Source: jax.lax.switch.
+
+    >>> float(switch(1, [lambda x: x, lambda x: 2 * x], 3.0))
+    6.0
+    """
+    branches = list(branches)
+    if not branches or not all(map(callable, branches)):
+        raise errors.ArgumentError("switch takes an index, functions, and operands", mend="write switch(i, [f, g], x)")
+    if shape_of(index) or dtype_of(index).kind not in "iu":
+        raise errors.ArgumentError(
+            f"switch: the index must be an integer scalar, it is {get_aval(index)!r}", mend="convert it with astype(int)"
+        )
+    known = concrete(index)
+    if known is not None:
+        return branches[min(max(int(known), 0), len(branches) - 1)](*operands)
+    if len(branches) == 1:
+        return branches[0](*operands)
+    return _staged_branches("switch", index, branches, operands)
+
+
+def _staged_branches(transform: str, index: Any, funs: Sequence[Callable[..., Any]], operands: Any) -> Any:
+    leaves, in_tree = flat_operands(transform, operands)
+    avals = [get_aval(x) for x in leaves]
+    staged = [stage_flat(transform, f, in_tree, avals) for f in funs]
+    programs, out_tree = join_outputs(transform, [name_of(f) for f in funs], staged)
+    branches, captured = unify_captures([(p, c) for p, (_, c, _) in zip(programs, staged, strict=True)])
+    outs = cond_p(index, *captured, *leaves, branches=tuple(branches))
+    return out_tree.unflatten(outs)

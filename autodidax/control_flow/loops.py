@@ -1,0 +1,237 @@
+"""while_loop, fori_loop, scan and map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors, tree
+from autodidax.control_flow.loop import loop_p
+from autodidax.control_flow.operands import cast_outputs, concrete, flat_operands, is_staging, join_avals, stage_flat
+from autodidax.core.avals import ShapedArray, UnknownSize
+from autodidax.core.interpreters import get_aval, shape_of
+from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.primitives.convert import convert_element_type
+from autodidax.primitives.indexing import getitem_p
+from autodidax.primitives.shape import stack
+from autodidax.transforms.boundary import as_value, name_of
+
+
+def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
+    """Applies `body_fun` to the carry while `cond_fun` of it holds.
+
+    As long as the condition's value is known, the loop is plain Python. Under jit and vmap the condition and the body are
+    staged once: the body must return the carry's tree, shapes and dtypes. Reverse mode works, with any trip count.
+
+    Source: jax.lax.while_loop (which has no reverse mode).
+
+    >>> float(while_loop(lambda x: x > 1.0, lambda x: 0.5 * x, 10.0))
+    0.625
+    """
+    val = init_val
+    if not is_staging():
+        while True:
+            known = concrete(_predicate(cond_fun(val)))
+            if known is None:
+                break
+            if not known:
+                return val
+            val = body_fun(val)
+    return _staged_while(cond_fun, body_fun, val)
+
+
+def _predicate(x: Any) -> Any:
+    leaves = tree.leaves(x)
+    if len(leaves) != 1 or shape_of(as_value(leaves[0], lambda: "while_loop: the condition's result")):
+        raise errors.ShapeError(
+            f"while_loop: the condition must return one boolean scalar, it returned {x!r}",
+            mend="reduce it with all() or any()",
+        )
+    return leaves[0]
+
+
+def _staged_while(cond_fun: Any, body_fun: Any, init: Any) -> Any:
+    leaves, in_tree = flat_operands("while_loop", init)
+    args_tree = tree.treedef_tuple([in_tree])
+    same = lambda out_tree: (out_tree, in_tree, None)  # noqa: E731
+    leaves, body, captured, _ = _fixed_carry("while_loop", body_fun, leaves, args_tree, same, ())
+    avals = [get_aval(x) for x in leaves]
+    test, test_captured, test_tree = stage_flat("while_loop", cond_fun, args_tree, avals)
+    if len(test.out_avals) != 1 or test.out_avals[0].shape or test_tree.num_leaves != 1:
+        raise errors.ShapeError(
+            f"while_loop: the condition must return one boolean scalar, it returns {test.out_avals}",
+            mend="reduce it with all() or any()",
+        )
+    outs = loop_p(
+        *test_captured, *captured, *leaves, cond=test, body=body, n_cond=len(test_captured), n_const=len(captured),
+        n_carry=len(leaves), length=UnknownSize(), reverse=False, counted=False,
+    )  # fmt: skip
+    return in_tree.unflatten(outs[1:])
+
+
+def _fixed_carry(
+    transform: str, fun: Any, leaves: list[Any], in_tree: tree.PyTreeDef, split_out: Any, row_avals: Sequence[ShapedArray]
+) -> tuple[list[Any], ClosedJaxpr, list[Any], Any]:
+    """Stage a body whose output carry has the input carry's types: Python scalars in the carry take the dtype that the
+    body gives them; any other difference is an error that shows it. `split_out` gives the carry's part of the output tree
+    and the rest."""
+    n = len(leaves)
+    while True:
+        avals = [get_aval(x) for x in leaves]
+        program, captured, out_tree = stage_flat(transform, fun, in_tree, [*avals, *row_avals])
+        own_tree, carry_tree, rest = split_out(out_tree)
+        if own_tree != carry_tree:
+            raise errors.TreeError(
+                f"{transform}: {name_of(fun)} returns a carry of another tree than it takes: "
+                f"{tree.describe_mismatch(carry_tree, own_tree)}",
+                mend=f"return the structure {carry_tree}",
+            )
+        joined = _join_carry(transform, fun, avals, program.out_avals[:n])
+        if all(a.dtype == j.dtype and a.weak_type == j.weak_type for a, j in zip(avals, joined, strict=True)):
+            return leaves, cast_outputs(program, [*avals, *program.out_avals[n:]]), captured, rest
+        leaves = [
+            x if a.dtype == j.dtype and a.weak_type == j.weak_type else convert_element_type(x, dtype=j.dtype)
+            for x, a, j in zip(leaves, avals, joined, strict=True)
+        ]
+
+
+def _join_carry(transform: str, fun: Any, avals: Any, out_avals: Any) -> list[ShapedArray]:
+    joined = []
+    for k, (a, b) in enumerate(zip(avals, out_avals, strict=True)):
+        common = join_avals(a, b)
+        if common is None or (common.dtype != a.dtype and not a.weak_type):
+            raise errors.ShapeError(
+                f"{transform}: {name_of(fun)} takes {a!r} as leaf {k} of the carry and returns {b!r}",
+                mend="make both the same, e.g. start from np.zeros of the body's shape and dtype, or use astype",
+            )
+        joined.append(common)
+    return joined
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, *, unroll: Any = None) -> Any:
+    """`for i in range(lower, upper): val = body_fun(i, val)`; the bounds may be traced.
+
+    Source: jax.lax.fori_loop.
+
+    >>> float(fori_loop(0, 3, lambda i, x: x + i, 0.0))
+    3.0
+    """
+    lo, hi = concrete(lower), concrete(upper)
+    if lo is None or hi is None:
+        return while_loop(lambda s: s[0] < upper, lambda s: (s[0] + 1, body_fun(s[0], s[1])), (lower, init_val))[1]
+    lo, hi = int(lo), int(hi)
+    if not is_staging():
+        val = init_val
+        for i in range(lo, hi):
+            val = body_fun(i, val)
+        return val
+    step = lambda carry, _: ((carry[0] + 1, body_fun(carry[0], carry[1])), None)  # noqa: E731
+    return scan(step, (np.int64(lo), init_val), None, length=max(hi - lo, 0))[0][1]
+
+
+def scan(
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: Any = 1,
+    _split_transpose: bool = False,
+) -> tuple[Any, Any]:
+    """`carry, y = f(carry, x)` for the rows x of xs; returns the last carry and the rows y stacked.
+
+    Parameters
+    ----------
+    xs : a tree of arrays of shape (n, ...), or None with `length`.
+    reverse : from the last row to the first; the rows y stand in the places of their x.
+    unroll : accepted for JAX's sake, without effect.
+
+    Outside of jit this is a plain Python loop; inside, the body is staged once.
+
+    Source: jax.lax.scan.
+
+    >>> import numpy as np
+    >>> scan(lambda c, x: (c + x, c), 0.0, np.array([1.0, 2.0, 3.0]))
+    (np.float64(6.0), array([0., 1., 3.]))
+    """
+    rows, rows_tree = flat_operands("scan", xs)
+    n = _length(rows, length)
+    if is_staging() or n == 0:
+        return _staged_scan(f, init, rows, rows_tree, n, reverse)
+    carry, collected, y_tree = init, [], None
+    for i in range(n - 1, -1, -1) if reverse else range(n):
+        out = f(carry, rows_tree.unflatten([row_of(x, i) for x in rows]))
+        carry, y = _pair(f, out)
+        ys, y_tree = tree.flatten(y)
+        collected.append(ys)
+    if reverse:
+        collected.reverse()
+    assert y_tree is not None
+    stacked = [stack(*_arrays(column), axis=0) for column in zip(*collected, strict=True)]
+    return carry, y_tree.unflatten(stacked)
+
+
+def row_of(x: Any, i: int) -> Any:
+    """Row i of an array, traced or not."""
+    return x[i] if type(x) is np.ndarray else getitem_p(x, index=(i,))
+
+
+def _arrays(column: Any) -> list[Any]:
+    return [as_value(x, lambda: "scan: an output of the body") for x in column]
+
+
+def _pair(f: Any, out: Any) -> tuple[Any, Any]:
+    if not isinstance(out, tuple | list) or len(out) != 2:
+        raise errors.TreeError(
+            f"scan: {name_of(f)} must return a pair (carry, y), it returned {type(out).__name__}",
+            mend="return (carry, y), with None for y if there is nothing to stack",
+        )
+    return out[0], out[1]
+
+
+def _length(rows: list[Any], length: int | None) -> int:
+    for x in rows:
+        if not shape_of(x):
+            raise errors.ShapeError("scan: a leaf of xs is a scalar", mend="give arrays with a leading axis to scan over")
+    sizes = {shape_of(x)[0] for x in rows} | ({int(length)} if length is not None else set())
+    if len(sizes) != 1:
+        raise errors.ShapeError(
+            f"scan: the lengths are {sorted(sizes)}" if sizes else "scan: neither xs nor length is given",
+            mend="give all leaves of xs one leading size, equal to length where both are given",
+        )
+    return sizes.pop()
+
+
+def _staged_scan(f: Any, init: Any, rows: list[Any], rows_tree: Any, n: int, reverse: bool) -> tuple[Any, Any]:
+    leaves, carry_tree = flat_operands("scan", init)
+    row_avals = [ShapedArray(shape_of(x)[1:], x.dtype) for x in rows]
+    n_carry = len(leaves)
+
+    def step(carry: Any, x: Any) -> tuple[Any, Any]:
+        return _pair(f, f(carry, x))
+
+    def split_out(out_tree: Any) -> tuple[Any, Any, Any]:
+        own_tree, y_tree = tree.treedef_children(out_tree)
+        return own_tree, carry_tree, y_tree
+
+    args_tree = tree.treedef_tuple([carry_tree, rows_tree])
+    leaves, body, captured, y_tree = _fixed_carry("scan", step, leaves, args_tree, split_out, row_avals)
+    outs = loop_p(
+        *captured, *leaves, *rows, cond=None, body=body, n_cond=0, n_const=len(captured), n_carry=n_carry, length=n,
+        reverse=reverse, counted=False,
+    )  # fmt: skip
+    return carry_tree.unflatten(outs[:n_carry]), y_tree.unflatten(outs[n_carry:])
+
+
+def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """`f` of each row of xs, one after the other, the results stacked.
+
+    Source: jax.lax.map.
+
+    >>> import numpy as np
+    >>> map(lambda x: x * x, np.array([1.0, 2.0]))
+    array([1., 4.])
+    """
+    return scan(lambda _, x: (None, f(x)), None, xs)[1]

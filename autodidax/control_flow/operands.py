@@ -1,0 +1,99 @@
+"""What the control-flow operators share: operands, staged bodies, and outputs brought to common types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors, tree
+from autodidax.core.avals import ShapedArray
+from autodidax.core.interpreters import Tracer, innermost_staging, peel
+from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.primitives.convert import convert_element_type
+from autodidax.transforms.boundary import as_value, name_of
+from autodidax.transforms.program import run
+from autodidax.transforms.stage import stage
+
+Staged = tuple[ClosedJaxpr, list[Any], tree.PyTreeDef]
+
+
+def concrete(x: Any) -> Any:
+    """The plain value under tracers of jvp and reverse mode, None where there is none."""
+    value = peel(x)
+    return None if isinstance(value, Tracer) else value
+
+
+def is_staging() -> bool:
+    """Whether a program is being written: loops are then staged, not unrolled."""
+    return innermost_staging(0) is not None
+
+
+def flat_operands(transform: str, operands: Any) -> tuple[list[Any], tree.PyTreeDef]:
+    leaves, treedef = tree.flatten(operands)
+    return [as_value(x, lambda k=k: f"{transform}: operand {k}") for k, x in enumerate(leaves)], treedef
+
+
+def stage_flat(transform: str, fun: Callable[..., Any], in_tree: tree.PyTreeDef, avals: Sequence[ShapedArray]) -> Staged:
+    """The program of fun(*operands) on flat leaves, its captured tracers, and its output tree."""
+    box: list[Any] = []
+
+    def flat(*leaves: Any) -> list[Any]:
+        outs, out_tree = tree.flatten(fun(*in_tree.unflatten(leaves)))
+        box.append(out_tree)
+        return [as_value(x, lambda: f"{transform}: an output of {name_of(fun)}") for x in outs]
+
+    program, captured = stage(flat, avals, transform=transform, name=name_of(fun))
+    return program, captured, box[0]
+
+
+def cast_outputs(program: ClosedJaxpr, avals: Sequence[ShapedArray]) -> ClosedJaxpr:
+    """The program with its outputs converted to these dtypes."""
+    if all(a.dtype == b.dtype for a, b in zip(program.out_avals, avals, strict=True)):
+        return program
+
+    def converted(*args: Any) -> list[Any]:
+        outs = run(program, args)
+        return [convert_element_type(x, dtype=a.dtype) for x, a in zip(outs, avals, strict=True)]
+
+    return stage(converted, program.in_avals)[0]
+
+
+def join_avals(a: ShapedArray, b: ShapedArray) -> ShapedArray | None:
+    """The common type of two results: a Python scalar yields to the other; None where they differ otherwise."""
+    if a.shape != b.shape:
+        return None
+    if a.dtype == b.dtype:
+        return ShapedArray(a.shape, a.dtype, a.weak_type and b.weak_type)
+    kinds = "biufc"
+    if a.weak_type and kinds.index(a.dtype.kind) <= kinds.index(b.dtype.kind):
+        return ShapedArray(b.shape, b.dtype)
+    if b.weak_type and kinds.index(b.dtype.kind) <= kinds.index(a.dtype.kind):
+        return ShapedArray(a.shape, a.dtype)
+    if a.weak_type or b.weak_type:
+        return ShapedArray(a.shape, np.result_type(a.dtype, b.dtype))
+    return None
+
+
+def join_outputs(
+    transform: str, names: Sequence[str], staged: Sequence[Staged]
+) -> tuple[list[ClosedJaxpr], tree.PyTreeDef]:
+    """The programs with common output types, and their common output tree."""
+    first, _, out_tree = staged[0]
+    avals = list(first.out_avals)
+    for k, (program, _, own_tree) in enumerate(staged[1:], 1):
+        if own_tree != out_tree:
+            raise errors.TreeError(
+                f"{transform}: {names[0]} and {names[k]} return different trees: {out_tree} and {own_tree}",
+                mend="return the same structure from all branches",
+            )
+        for i, (a, b) in enumerate(zip(avals, program.out_avals, strict=True)):
+            joined = join_avals(a, b)
+            if joined is None:
+                raise errors.ShapeError(
+                    f"{transform}: output {i} of {names[0]} is {a!r}, that of {names[k]} is {b!r}",
+                    mend="return the same shapes and dtypes from all branches, e.g. with astype",
+                )
+            avals[i] = joined
+    return [cast_outputs(program, avals) for program, _, _ in staged], out_tree

@@ -1,0 +1,151 @@
+"""How a function of the public namespace chooses: NumPy itself for plain arguments, our version for traced ones."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
+
+from autodidax import errors
+from autodidax.core.interpreters import Tracer, get_aval, shape_of
+from autodidax.primitives.convert import astype, convert_element_type
+from autodidax.primitives.shape import stack
+
+NoValue: Any = np._NoValue  # NumPy's own mark of an argument that was not given
+ndarray = np.ndarray
+_PLAIN = {ndarray, float, int, bool, complex, type(None), str, type, np.float64, np.float32, np.int64, np.bool_}
+
+
+def holds_tracer(x: Any) -> bool:
+    """Whether a value is traced, or a list or tuple (of lists ...) with a traced value in it."""
+    if not isinstance(x, list | tuple):
+        return isinstance(x, Tracer)
+    nested = False
+    for t in set(map(type, x)):  # the distinct types: long lists of numbers are looked through quickly
+        if t not in _PLAIN:
+            if issubclass(t, Tracer):
+                return True
+            nested = nested or issubclass(t, list | tuple)
+    return nested and any(map(holds_tracer, x))
+
+
+def numpy_function(traced: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's function of the same name where no argument is traced, else `traced`, which is its `__wrapped__`.
+
+    So values, dtypes, warnings and errors on plain arguments are NumPy's by construction.
+    """
+    return function_for(getattr(np, traced.__name__))(traced)
+
+
+def function_for(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `numpy_function`, for a NumPy function that is found elsewhere than under numpy."""
+
+    def decorate(traced: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(traced)
+        def function(*args: Any, **kwargs: Any) -> Any:
+            for x in args:
+                if type(x) not in _PLAIN and holds_tracer(x):
+                    return traced(*args, **kwargs)
+            if kwargs:
+                for x in kwargs.values():
+                    if type(x) not in _PLAIN and holds_tracer(x):
+                        return traced(*args, **kwargs)
+            return plain(*args, **kwargs)
+
+        function.numpy_function = plain  # type: ignore[attr-defined]  # what it stands for, see protocols
+        return function
+
+    return decorate
+
+
+def operand(x: Any) -> Any:
+    """An argument as an operand of a primitive: nested lists become arrays, with traced values in them stacked."""
+    if isinstance(x, Tracer):
+        return x
+    t = type(x)
+    if t is np.ndarray or t is float or t is int or t is complex or t is bool or isinstance(x, np.generic):
+        return x
+    if isinstance(x, list | tuple) and holds_tracer(x):
+        return stack_nested(x)
+    if isinstance(x, np.ma.MaskedArray):
+        raise errors.DtypeError(
+            "a masked array meets a traced value, and its mask would be lost",
+            mend="use x.filled(value), and the mask with where",
+        )
+    return np.asarray(x)
+
+
+def stack_nested(x: Any) -> Any:
+    """A nested list with traced values in it as one array, of the dtype that they promote to."""
+    items = [operand(item) for item in x]
+    shapes = {shape_of(item) for item in items}
+    if len(shapes) > 1:
+        raise errors.ShapeError(
+            f"array: the entries of a list have the shapes {' and '.join(map(str, sorted(shapes)))}",
+            mend="bring the entries to one shape, or use concatenate",
+        )
+    return stack(*promote(items), axis=0)
+
+
+def promote(items: list[Any]) -> list[Any]:
+    """Operands in the dtype that NumPy gives them together; Python scalars yield to arrays of one dtype or kind."""
+    dtype = common_dtype(items)
+    return [strong(astype(x, dtype)) if isinstance(x, Tracer) else np.asarray(x, dtype) for x in items]
+
+
+def common_dtype(items: list[Any]) -> np.dtype:
+    """The dtype of an array made of these entries: every Python scalar counts as float64, int64 or complex128."""
+    return np.result_type(*[get_aval(x).dtype for x in items])
+
+
+def strong(x: Any) -> Any:
+    """A value without a weak type, as NumPy's functions return it: a Python scalar becomes a NumPy scalar."""
+    aval = get_aval(x)
+    return convert_element_type(x, dtype=aval.dtype) if aval.weak_type else x
+
+
+def axis_of(axis: Any, ndim: int) -> int:
+    """One axis as a non-negative integer; numpy.exceptions.AxisError for one that does not exist."""
+    return normalize_axis_index(operator.index(axis), ndim)
+
+
+def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The axes to reduce as a sorted tuple: all of them for None."""
+    if axis is None:
+        return tuple(range(ndim))
+    if isinstance(axis, tuple | list):
+        axes = tuple(sorted(axis_of(k, ndim) for k in axis))
+        if len(set(axes)) != len(axes):
+            raise ValueError("duplicate value in 'axis'")
+        return axes
+    return (axis_of(axis, ndim),)
+
+
+def given(value: Any) -> bool:
+    """Whether an optional argument was given."""
+    return value is not None and value is not NoValue
+
+
+def refuse_out(name: str, out: Any) -> None:
+    """Raise MutationError where `out=` names an array to write a traced result into."""
+    if isinstance(out, tuple):
+        out = next((x for x in out if x is not None), None)
+    if out is not None and out is not NoValue:
+        raise errors.MutationError(
+            f"{name}: a traced result cannot be written into the array given as out",
+            mend=f"leave out= away and bind the result: y = {name}(...)",
+        )
+
+
+def refuse(name: str, **keywords: Any) -> None:
+    """Raise UnsupportedError for the keywords that have a value; give None for the accepted default."""
+    for keyword, value in keywords.items():
+        if value is not None and value is not NoValue:
+            raise errors.UnsupportedError(
+                f"{name}: the keyword {keyword}={value!r} is not supported on traced values",
+                mend=f"leave {keyword}= away",
+            )

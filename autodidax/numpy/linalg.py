@@ -1,0 +1,409 @@
+"""numpy.linalg, differentiable: the same names, signatures and results, over leading batch axes."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.linalg import LinAlgError as LinAlgError
+
+from autodidax import errors
+from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.numpy import contraction as products
+from autodidax.numpy.dispatch import NoValue, axis_of, operand, refuse, refuse_out
+from autodidax.numpy.norms import (
+    as_matrices,
+    cond,
+    inexact,
+    linalg_function,
+    matrix_norm,
+    matrix_rank,
+    norm,
+    vector_norm,
+)
+from autodidax.primitives import factorizations, solves
+from autodidax.primitives.contraction import diagonals, einsum, swap_last, traces
+from autodidax.primitives.contraction import matmul as matrix_product
+from autodidax.primitives.convert import astype
+from autodidax.primitives.factorizations import singular_values
+from autodidax.primitives.shape import expand_dims, moveaxis, reduce_sum, reshape
+from autodidax.primitives.triangular import adjoint
+
+_example = np.eye(1)
+SlogdetResult: Any = type(np.linalg.slogdet(_example))
+EighResult: Any = type(np.linalg.eigh(_example))
+SVDResult: Any = type(np.linalg.svd(_example))
+QRResult: Any = type(np.linalg.qr(_example))
+
+
+@linalg_function
+def solve(a: Any, b: Any) -> Any:
+    """x with a x = b: (..., n, n), and (n,) -> (..., n), or (..., n, k) -> (..., n, k).
+
+    Source: numpy.linalg.solve.
+    """
+    a, b = as_matrices("solve", a), operand(b)
+    if len(shape_of(b)) == 1:
+        return solves.solve(a, expand_dims(b, (1,)))[..., 0]
+    return solves.solve(a, b)
+
+
+@linalg_function
+def inv(a: Any) -> Any:
+    """Inverses: (..., n, n) -> (..., n, n).
+
+    Source: numpy.linalg.inv.
+    """
+    return solves.inv(as_matrices("inv", a))
+
+
+@linalg_function
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue) -> Any:
+    """Moore-Penrose inverses: (..., n, m) -> (..., m, n), differentiable where the rank is locally constant.
+
+    Source: numpy.linalg.pinv.
+    """
+    refuse("pinv", hermitian=hermitian or None)
+    a = as_matrices("pinv", a)
+    if rcond is None and rtol is None:
+        rcond = max(shape_of(a)[-2:]) * float(np.finfo(inexact(dtype_of(a))).eps)
+    elif rcond is None:
+        rcond = 1e-15 if rtol is NoValue else rtol
+    return solves.pinv(a, rcond=_static("pinv", "rcond", rcond))
+
+
+def _static(name: str, keyword: str, value: Any) -> float:
+    try:
+        return float(value)
+    except TypeError as error:
+        raise errors.UnsupportedError(
+            f"{name}: {keyword}={value!r} is not supported with traced matrices", mend=f"give {keyword} as one number"
+        ) from error
+
+
+@linalg_function
+def det(a: Any) -> Any:
+    """Determinants: (..., n, n) -> (...); the derivatives of all orders are right at singular matrices too.
+
+    Source: numpy.linalg.det.
+    """
+    return solves.det(as_matrices("det", a))
+
+
+@linalg_function
+def slogdet(a: Any) -> Any:
+    """Sign (or phase) and logarithm of the modulus of determinants: (..., n, n) -> (...), (...).
+
+    Source: numpy.linalg.slogdet.
+    """
+    return SlogdetResult(*solves.slogdet(as_matrices("slogdet", a)))
+
+
+@linalg_function
+def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+    """Triangular l with l l^H = a (or u with u^H u = a) for Hermitian positive definite a: (..., n, n) -> (..., n, n).
+
+    One triangle of a is read, as in NumPy; derivatives are those of Hermitian changes of a, as in JAX.
+
+    Source: numpy.linalg.cholesky.
+    """
+    a = as_matrices("cholesky", a)
+    return adjoint(factorizations.cholesky(adjoint(a))) if upper else factorizations.cholesky(a)
+
+
+@linalg_function
+def eigh(a: Any, UPLO: str = "L") -> Any:  # NumPy's name
+    """Eigenvalues, ascending, and eigenvectors of Hermitian matrices: (..., n, n) -> (..., n), (..., n, n).
+
+    Source: numpy.linalg.eigh.
+    """
+    return EighResult(*factorizations.eigh(as_matrices("eigh", a), lower=_is_lower(UPLO)))
+
+
+@linalg_function
+def eigvalsh(a: Any, UPLO: str = "L") -> Any:  # NumPy's name
+    """Eigenvalues of Hermitian matrices, ascending: (..., n, n) -> (..., n).
+
+    Source: numpy.linalg.eigvalsh.
+    """
+    return factorizations.eigvalsh(as_matrices("eigvalsh", a), lower=_is_lower(UPLO))
+
+
+def _is_lower(uplo: str) -> bool:
+    if uplo.upper() not in ("L", "U"):
+        raise errors.ArgumentError(f"UPLO is {uplo!r}", mend="give 'L' for the lower triangle or 'U' for the upper")
+    return uplo.upper() == "L"
+
+
+@linalg_function
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """Singular value decomposition a = (u * s) @ vh: (..., n, m) -> (..., n, k), (..., k), (..., k, m).
+
+    With `full_matrices`, the vectors beyond the first k have no derivative of their own: that of the subspace is given.
+
+    Source: numpy.linalg.svd.
+    """
+    refuse("svd", hermitian=hermitian or None)
+    a = as_matrices("svd", a)
+    if not compute_uv:
+        return singular_values(a)
+    n, m = shape_of(a)[-2:]
+    return SVDResult(*factorizations.svd(a, full_matrices=bool(full_matrices) and n != m))
+
+
+@linalg_function
+def svdvals(x: Any, /) -> Any:
+    """Singular values, descending: (..., n, m) -> (..., min(n, m)).
+
+    Source: numpy.linalg.svdvals.
+    """
+    return singular_values(as_matrices("svdvals", x))
+
+
+@linalg_function
+def qr(a: Any, mode: str = "reduced") -> Any:
+    """a = q r with orthonormal q and upper-triangular r: (..., n, m) -> (..., n, k), (..., k, m), k = min(n, m).
+
+    Source: numpy.linalg.qr.
+    """
+    if mode not in ("reduced", "complete", "r"):
+        raise errors.UnsupportedError(
+            f"qr: mode={mode!r} is not supported on traced values", mend="use 'reduced', 'complete' or 'r'"
+        )
+    a = as_matrices("qr", a)
+    n, m = shape_of(a)[-2:]
+    q, r = factorizations.qr(a, complete=mode == "complete" and n > m)
+    return r if mode == "r" else QRResult(q, r)
+
+
+@linalg_function
+def matrix_power(a: Any, n: int) -> Any:
+    """Integer powers of matrices: (..., n, n) -> (..., n, n); negative ones of the inverse.
+
+    Source: numpy.linalg.matrix_power.
+    """
+    a, n = as_matrices("matrix_power", a), operator.index(n)
+    size = shape_of(a)[-1]
+    if shape_of(a)[-2] != size:
+        raise errors.ShapeError(
+            f"matrix_power: shape {shape_of(a)} is not that of square matrices", mend="give an array (..., n, n)"
+        )
+    if n == 0:
+        return np.broadcast_to(np.eye(size, dtype=dtype_of(a)), shape_of(a)).copy()
+    if n < 0:
+        a, n = solves.inv(a), -n
+    result = None
+    while n:
+        if n & 1:
+            result = a if result is None else matrix_product(result, a)
+        n >>= 1
+        if n:
+            a = matrix_product(a, a)
+    return result
+
+
+@linalg_function
+def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+    """Product of a chain of matrices, in the order that takes the fewest multiplications; the first may be a row and
+    the last a column of one axis.
+
+    Source: numpy.linalg.multi_dot.
+    """
+    refuse_out("multi_dot", out)
+    chain = [operand(x) for x in arrays]
+    if len(chain) < 2:
+        raise errors.ArgumentError(f"multi_dot: {len(chain)} arrays", mend="give two arrays or more")
+    row, column = len(shape_of(chain[0])) == 1, len(shape_of(chain[-1])) == 1
+    if row:
+        chain[0] = expand_dims(chain[0], (0,))
+    if column:
+        chain[-1] = expand_dims(chain[-1], (1,))
+    if any(len(shape_of(x)) != 2 for x in chain):
+        raise errors.ShapeError(
+            f"multi_dot: shapes {' and '.join(str(shape_of(x)) for x in chain)}",
+            mend="give matrices of two axes; the first and the last may have one",
+        )
+    sizes = (*(shape_of(x)[0] for x in chain), shape_of(chain[-1])[1])
+
+    @functools.cache
+    def best(i: int, j: int) -> tuple[int, int]:
+        """Fewest multiplications for the product of matrices i to j, and where to split it."""
+        if i == j:
+            return 0, i
+        return min((best(i, k)[0] + best(k + 1, j)[0] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j))
+
+    def product(i: int, j: int) -> Any:
+        if i == j:
+            return chain[i]
+        k = best(i, j)[1]
+        return matrix_product(product(i, k), product(k + 1, j))
+
+    result = product(0, len(chain) - 1)
+    kept = tuple(n for n, dropped in zip(shape_of(result), (row, column), strict=True) if not dropped)
+    return reshape(result, shape=kept) if row or column else result
+
+
+@linalg_function
+def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
+    """x with tensordot(a, x, x.ndim) = b, where a has the axes of b, then those of x.
+
+    Source: numpy.linalg.tensorsolve.
+    """
+    a, b = operand(a), operand(b)
+    rank = len(shape_of(a))
+    for k in axes or ():
+        a = moveaxis(a, axis_of(k, rank), rank - 1)
+    shape = shape_of(a)[len(shape_of(b)) :]
+    size = math.prod(shape)
+    if math.prod(shape_of(b)) != size or math.prod(shape_of(a)) != size * size:
+        raise errors.ShapeError(
+            f"tensorsolve: shapes {shape_of(a)} and {shape_of(b)} do not give a square system",
+            mend="the axes of a are those of b, then those of x, with prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])",
+        )
+    x = solves.solve(reshape(a, shape=(size, size)), reshape(b, shape=(size, 1)))
+    return reshape(x, shape=shape)
+
+
+@linalg_function
+def tensorinv(a: Any, ind: int = 2) -> Any:
+    """The inverse of a as the map from its last axes to its first `ind`.
+
+    Source: numpy.linalg.tensorinv.
+    """
+    a = operand(a)
+    shape = shape_of(a)
+    if ind <= 0 or math.prod(shape[:ind]) != math.prod(shape[ind:]):
+        raise errors.ShapeError(
+            f"tensorinv: shape {shape} split after {ind} axes is not square", mend="give ind with equal products"
+        )
+    size = math.prod(shape[:ind])
+    return reshape(solves.inv(reshape(a, shape=(size, size))), shape=shape[ind:] + shape[:ind])
+
+
+@linalg_function
+def matrix_transpose(x: Any, /) -> Any:
+    """The transposed matrices: (..., n, m) -> (..., m, n).
+
+    Source: numpy.linalg.matrix_transpose.
+    """
+    return swap_last(as_matrices("matrix_transpose", x))
+
+
+@linalg_function
+def diagonal(x: Any, /, *, offset: int = 0) -> Any:
+    """Diagonals of matrices: (..., n, m) -> (..., k).
+
+    Source: numpy.linalg.diagonal.
+    """
+    x = as_matrices("diagonal", x)
+    n, m = shape_of(x)[-2:]
+    if n == m and offset == 0:
+        return diagonals(x)
+    rows = np.arange(max(-offset, 0), max(min(n, m - offset), max(-offset, 0)))
+    return x[..., rows, rows + offset]
+
+
+@linalg_function
+def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
+    """Sums of diagonals: (..., n, m) -> (...).
+
+    Source: numpy.linalg.trace.
+    """
+    x = as_matrices("trace", x)
+    dtype = np.trace(np.empty((0, 0), dtype_of(x)), dtype=dtype).dtype
+    x = astype(x, dtype)
+    n, m = shape_of(x)[-2:]
+    return traces(x) if n == m and offset == 0 else reduce_sum(diagonal(x, offset=offset), axes=(len(shape_of(x)) - 2,))
+
+
+@linalg_function
+def matmul(x1: Any, x2: Any, /) -> Any:
+    """Matrix product: (..., n, k), (..., k, m) -> (..., n, m).
+
+    Source: numpy.linalg.matmul.
+    """
+    return matrix_product(operand(x1), operand(x2))
+
+
+@linalg_function
+def outer(x1: Any, x2: Any, /) -> Any:
+    """All products of an entry of x1 with one of x2: (n,), (m,) -> (n, m).
+
+    Source: numpy.linalg.outer.
+    """
+    x1, x2 = operand(x1), operand(x2)
+    if len(shape_of(x1)) != 1 or len(shape_of(x2)) != 1:
+        raise errors.ShapeError(
+            f"outer: shapes {shape_of(x1)} and {shape_of(x2)}", mend="give arrays of one axis, or use numpy.outer"
+        )
+    return products.outer(x1, x2)
+
+
+@linalg_function
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """Sum of products over pairs of axes.
+
+    Source: numpy.linalg.tensordot.
+    """
+    return products.tensordot(x1, x2, axes)
+
+
+@linalg_function
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Sums over one axis of conj(x1) x2: (..., k), (..., k) -> (...).
+
+    Source: numpy.linalg.vecdot.
+    """
+    return products.vecdot(x1, x2, axis=axis)
+
+
+_LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3)[None])  # [i, j, k]: component k of the product of axes i and j
+
+
+@linalg_function
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Cross products of vectors of three entries along an axis.
+
+    Source: numpy.linalg.cross.
+    """
+    x1, x2 = operand(x1), operand(x2)
+    ranks = [len(shape_of(x)) for x in (x1, x2)]
+    sizes = [shape_of(x)[axis_of(axis, rank)] for x, rank in zip((x1, x2), ranks, strict=True)]
+    if sizes != [3, 3]:
+        raise errors.ShapeError(f"cross: the vectors have {sizes[0]} and {sizes[1]} entries", mend="give three entries")
+    product = expand_dims(moveaxis(x1, axis_of(axis, ranks[0]), ranks[0] - 1), (ranks[0],)) * expand_dims(
+        moveaxis(x2, axis_of(axis, ranks[1]), ranks[1] - 1), (ranks[1] - 1,)
+    )
+    rank = max(ranks)
+    batch = "abcdefghlmnopqrst"[: rank - 1]
+    out = einsum(product, _LEVI_CIVITA.astype(dtype_of(product)), subscripts=f"{batch}ij,ijk->{batch}k")
+    return moveaxis(out, rank - 1, axis_of(axis, rank))
+
+
+def _no_derivative(name: str, why: str, mend: str) -> Callable[..., Any]:
+    """A function for plain arrays only."""
+
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        raise errors.UnsupportedError(f"{name}: {why}", mend=mend)
+
+    traced.__name__ = traced.__qualname__ = name
+    traced.__doc__ = f"numpy.linalg.{name}, for plain arrays: {why}."
+    return linalg_function(traced)
+
+
+_DATA_DEPENDENT = "the dtype of its result depends on the entries, so it has no traced form"
+eig = _no_derivative("eig", _DATA_DEPENDENT, "use eigh for Hermitian matrices")
+eigvals = _no_derivative("eigvals", _DATA_DEPENDENT, "use eigvalsh for Hermitian matrices")
+lstsq = _no_derivative(
+    "lstsq", "the shape of its residuals depends on the rank, so it has no traced form", "use pinv(a) @ b, or qr"
+)
+
+__all__ = [
+    "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",
+    "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv",
+    "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
+]  # fmt: skip

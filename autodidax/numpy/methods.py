@@ -1,0 +1,158 @@
+"""Methods and attributes of tracers: those of numpy.ndarray, with its signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import numpy as np
+
+from autodidax import errors
+from autodidax.core.interpreters import Trace, Tracer
+from autodidax.numpy import concreteness, contraction, creation, elementwise, indexing, reductions, selecting
+from autodidax.numpy import shape as shaping
+from autodidax.numpy import sorting, statistics
+from autodidax.numpy.concreteness import describe
+from autodidax.numpy.dispatch import NoValue
+
+
+class MissingAttributeError(errors.UnsupportedError, AttributeError):
+    """An attribute that traced values do not have."""
+
+
+def _reshape(self: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
+    return shaping.reshape(self, shape[0] if len(shape) == 1 else shape, order)
+
+
+def _transpose(self: Any, *axes: Any) -> Any:
+    return shaping.transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
+
+
+def _flatten(self: Any, order: str = "C") -> Any:
+    return shaping.ravel(self, order)
+
+
+def _astype(
+    self: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> Any:
+    if not np.can_cast(self.dtype, dtype, casting=casting):  # type: ignore[arg-type]
+        raise errors.DtypeError(
+            f"astype: {self.dtype} cannot be cast to {np.dtype(dtype)} with casting={casting!r}",
+            mend="give casting='unsafe', the default",
+        )
+    return creation.astype(self, dtype)
+
+
+def _clip(self: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    return elementwise.clip(self, min, max, out)
+
+
+def _compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return selecting.compress(condition, self, axis, out)
+
+
+def _choose(self: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
+    return selecting.choose(self, choices, out, mode)
+
+
+def _namespace(self: Any, *, api_version: str | None = None) -> Any:
+    return namespace[0]
+
+
+namespace: list[Any] = []  # the package autodidax.numpy, which puts itself here
+
+
+def _mutator(name: str, mend: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise errors.MutationError(f"{describe(self)}: {name}() changes an array in place", mend=mend)
+
+    return method
+
+
+def _conversion(kind: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any) -> NoReturn:
+        concreteness.refuse_python(self, kind)
+
+    return method
+
+
+def _missing(name: str, mend: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise errors.UnsupportedError(f"{describe(self)}: {name}() is not supported on traced values", mend=mend)
+
+    return method
+
+
+def _call_trace(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    # the attribute `trace` of a tracer is the transform that it belongs to, which is what x.trace(...) calls
+    raise errors.UnsupportedError("x.trace() is not supported on traced values", mend="write np.trace(x, ...)")
+
+
+def _getattr(self: Any, name: str) -> NoReturn:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    raise MissingAttributeError(
+        f"{describe(self)} has no attribute {name!r}",
+        mend=_ATTRIBUTE_MENDS.get(name, "use an attribute that numpy.ndarray has, or a function of autodidax.numpy"),
+    )
+
+
+_ATTRIBUTE_MENDS = {
+    "flat": "write x.ravel(), and anp.at(x.ravel())[i].set(v) to replace entries",
+    "data": "traced values have no memory: return x to get an array that has",
+    "ctypes": "traced values have no memory: return x to get an array that has",
+    "base": "traced values have no memory: leave the question away",
+    "flags": "traced values have no memory: leave the question away",
+    "strides": "traced values have no memory: leave the question away",
+    "ptp": "write np.ptp(x)",
+    "tostring": "return x, and convert the result",
+}
+_AT = "write x = anp.at(x)[i].set(v)"
+_MEMORY = "traced values have no memory: return x, and convert the result"
+
+METHODS: dict[str, Callable[..., Any]] = {
+    "all": reductions.all, "any": reductions.any, "argmax": reductions.argmax, "argmin": reductions.argmin,
+    "argsort": sorting.argsort, "astype": _astype, "choose": _choose, "clip": _clip, "compress": _compress,
+    "conj": elementwise.conj, "conjugate": elementwise.conj, "copy": creation.copy, "cumprod": reductions.cumprod,
+    "cumsum": reductions.cumsum, "diagonal": shaping.diagonal, "dot": contraction.dot, "flatten": _flatten,
+    "max": reductions.max, "mean": reductions.mean, "min": reductions.min, "nonzero": selecting.nonzero,
+    "prod": reductions.prod, "ravel": shaping.ravel, "repeat": shaping.repeat, "reshape": _reshape,
+    "round": elementwise.round, "searchsorted": sorting.searchsorted, "squeeze": shaping.squeeze,
+    "std": statistics.std, "sum": reductions.sum, "swapaxes": shaping.swapaxes, "take": selecting.take,
+    "transpose": _transpose, "var": statistics.var,
+    "block_until_ready": lambda self: self, "to_device": lambda self, device, /, *, stream=None: self,
+    "__array_namespace__": _namespace, "__getattr__": _getattr,
+    "sort": _mutator("sort", "write x = anp.sort(x), or np.sort(x)"),
+    "partition": _mutator("partition", "write x = anp.sort(x), or np.sort(x)"),
+    "fill": _mutator("fill", "write x = anp.full_like(x, value)"), "put": _mutator("put", _AT),
+    "resize": _mutator("resize", "write x = anp.resize(x, shape)"), "itemset": _mutator("itemset", _AT),
+    "setfield": _mutator("setfield", _AT), "setflags": _mutator("setflags", "leave it away"),
+    "item": _conversion("scalar"), "tolist": _conversion("list"),
+    "argpartition": _missing("argpartition", "use argsort"), "byteswap": _missing("byteswap", _MEMORY),
+    "dump": _missing("dump", _MEMORY), "dumps": _missing("dumps", _MEMORY), "getfield": _missing("getfield", _MEMORY),
+    "tobytes": _missing("tobytes", _MEMORY), "tofile": _missing("tofile", _MEMORY),
+    "view": _missing("view", "use astype to convert, x.real and x.imag for the parts of a complex array"),
+}  # fmt: skip
+ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
+    "T": lambda self: shaping.transpose(self),
+    "mT": lambda self: shaping.matrix_transpose(self),
+    "real": lambda self: elementwise.real(self),
+    "imag": lambda self: elementwise.imag(self),
+    "at": lambda self: indexing.at(self),
+    "itemsize": lambda self: self.dtype.itemsize,
+    "nbytes": lambda self: self.dtype.itemsize * self.size,
+    "device": lambda self: "cpu",
+}
+
+
+def install() -> None:
+    """Give tracers their methods and attributes."""
+    for name, method in METHODS.items():
+        # the traced form: that self is traced need not be found out again
+        setattr(Tracer, name, getattr(method, "__wrapped__", method))
+    for name, get in ATTRIBUTES.items():
+        setattr(Tracer, name, property(get))
+    Trace.__call__ = _call_trace  # type: ignore[attr-defined]
+
+
+install()

@@ -1,0 +1,169 @@
+"""numpy.linalg's norms, condition numbers and ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors
+from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.numpy.dispatch import axis_of, function_for, operand
+from autodidax.primitives import solves
+from autodidax.primitives.comparison import equal, greater, logical_and, logical_not, not_equal
+from autodidax.primitives.contraction import euclidean_norm
+from autodidax.primitives.convert import astype, stop_gradient_p
+from autodidax.primitives.elementwise import absolute, divide
+from autodidax.primitives.factorizations import eigvalsh, singular_values
+from autodidax.primitives.reductions import reduce_max, reduce_min, reduce_or
+from autodidax.primitives.select import where
+from autodidax.primitives.shape import expand_dims, reduce_sum, transpose
+
+
+def linalg_function(traced: Callable[..., Any]) -> Callable[..., Any]:
+    """numpy.linalg's function of the same name where no argument is traced, else `traced`."""
+    return function_for(getattr(np.linalg, traced.__name__))(traced)
+
+
+def as_matrices(name: str, a: Any) -> Any:
+    """An operand of two axes or more."""
+    a = operand(a)
+    if len(shape_of(a)) < 2:
+        raise errors.ShapeError(
+            f"{name}: shape {shape_of(a)} is not that of a matrix", mend="give an array of shape (..., n, m)"
+        )
+    return a
+
+
+def inexact(dtype: np.dtype) -> np.dtype:
+    """The dtype itself if it is floating or complex, else float64."""
+    return dtype if dtype.kind in "fc" else np.dtype(np.float64)
+
+
+@linalg_function
+def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
+    """Norms of vectors along one axis or of matrices along two, or of all entries: every `ord` of NumPy's.
+
+    The derivative at 0 is 0.
+
+    Source: numpy.linalg.norm.
+    """
+    x = operand(x)
+    x = astype(x, inexact(dtype_of(x)))
+    rank = len(shape_of(x))
+    everything = axis is None
+    if everything:
+        axes = tuple(range(rank))
+        if ord is None or (rank == 1 and ord == 2) or (rank == 2 and ord in ("fro", "f")):
+            return _kept(euclidean_norm(x, axes=axes), axes, keepdims)
+    else:
+        axes = tuple(axis_of(k, rank) for k in (axis if isinstance(axis, tuple) else (axis,)))
+    if len(axes) == 1:
+        return _kept(_vector_norm(x, ord, axes), axes, keepdims)
+    if len(axes) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    if axes[0] == axes[1]:
+        raise ValueError("Duplicate axes given.")
+    return _kept(_matrix_norm(x, ord, *axes), axes, keepdims)
+
+
+def _kept(x: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
+    return expand_dims(x, axes) if keepdims else x
+
+
+def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...]) -> Any:
+    if ord is None or ord == 2:
+        return euclidean_norm(x, axes=axes)
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
+    size = absolute(x)
+    if ord == math.inf:
+        return reduce_max(size, axes=axes)
+    if ord == -math.inf:
+        return reduce_min(size, axes=axes)
+    if ord == 0:
+        return reduce_sum(astype(not_equal(x, 0), dtype_of(size)), axes=axes)
+    if ord == 1:
+        return reduce_sum(size, axes=axes)
+    total = reduce_sum(size**ord, axes=axes)
+    if ord < 0:
+        return total ** (1 / ord)
+    zero = equal(total, 0)
+    return where(zero, 0, where(zero, 1, total) ** (1 / ord))
+
+
+def _matrix_norm(x: Any, ord: Any, row: int, column: int) -> Any:
+    if ord in (None, "fro", "f"):
+        return euclidean_norm(x, axes=tuple(sorted((row, column))))
+    if ord in (2, -2, "nuc"):
+        rank = len(shape_of(x))
+        others = [k for k in range(rank) if k not in (row, column)]
+        s = singular_values(transpose(x, permutation=(*others, row, column)))
+        reduce = reduce_sum if ord == "nuc" else reduce_max if ord == 2 else reduce_min
+        return reduce(s, axes=(rank - 2,))
+    if ord in (1, -1, math.inf, -math.inf):
+        summed, compared = (row, column) if abs(ord) == 1 else (column, row)
+        sums = reduce_sum(absolute(x), axes=(summed,))
+        return (reduce_max if ord > 0 else reduce_min)(sums, axes=(compared - (compared > summed),))
+    raise ValueError("Invalid norm order for matrices.")
+
+
+@linalg_function
+def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
+    """Norms of vectors along one axis, several or all of them.
+
+    Source: numpy.linalg.vector_norm.
+    """
+    x = operand(x)
+    x = astype(x, inexact(dtype_of(x)))
+    rank = len(shape_of(x))
+    axes = tuple(range(rank)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    axes = tuple(sorted(axis_of(k, rank) for k in axes))
+    return _kept(_vector_norm(x, ord, axes), axes, keepdims)
+
+
+@linalg_function
+def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
+    """Norms of matrices: (..., n, m) -> (...).
+
+    Source: numpy.linalg.matrix_norm.
+    """
+    return norm(as_matrices("matrix_norm", x), ord, (-2, -1), keepdims)
+
+
+@linalg_function
+def cond(x: Any, p: Any = None) -> Any:
+    """Condition numbers: (..., n, m) -> (...), by singular values, or as norm(x, p) norm(inv(x), p).
+
+    Source: numpy.linalg.cond.
+    """
+    x = as_matrices("cond", x)
+    if p not in (None, 2, -2):
+        return norm(x, p, (-2, -1)) * norm(solves.inv(x), p, (-2, -1))
+    s = singular_values(x)
+    with np.errstate(all="ignore"):
+        ratio = divide(s[..., -1], s[..., 0]) if p == -2 else divide(s[..., 0], s[..., -1])
+    rank = len(shape_of(x))
+    given_nan = reduce_or(not_equal(x, x), axes=(rank - 2, rank - 1))
+    undefined = logical_and(not_equal(ratio, ratio), logical_not(given_nan))
+    return where(undefined, math.inf, ratio)
+
+
+@linalg_function
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Any:
+    """Number of singular values above tol, by default the largest times max(n, m) times the resolution of the dtype:
+    (..., n, m) -> (...), integers; its derivative is zero.
+
+    Source: numpy.linalg.matrix_rank.
+    """
+    a = stop_gradient_p(operand(A))
+    if len(shape_of(a)) < 2:
+        return astype(reduce_or(not_equal(a, 0), axes=tuple(range(len(shape_of(a))))), np.intp)
+    s = absolute(eigvalsh(a, lower=True)) if hermitian else singular_values(a)
+    if tol is None:
+        factor = max(shape_of(a)[-2:]) * float(np.finfo(dtype_of(s)).eps) if rtol is None else rtol
+        tol = reduce_max(s, axes=(len(shape_of(s)) - 1,)) * factor
+    tol = operand(tol)
+    return reduce_sum(greater(s, expand_dims(tol, (len(shape_of(tol)),))), axes=(len(shape_of(s)) - 1,))

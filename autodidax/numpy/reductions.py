@@ -1,0 +1,285 @@
+"""Sums, products, extrema and running sums along axes, with NumPy's keywords."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from autodidax.core.interpreters import dtype_of, get_aval, shape_of
+from autodidax.numpy.dispatch import (
+    NoValue,
+    axes_of,
+    axis_of,
+    given,
+    numpy_function,
+    operand,
+    refuse_out,
+    strong,
+)
+from autodidax.primitives import elementwise as ew
+from autodidax.primitives import cumulative as cum
+from autodidax.primitives import reductions as red
+from autodidax.primitives.comparison import equal, logical_not, not_equal
+from autodidax.primitives.convert import astype, stop_gradient_p
+from autodidax.primitives.select import where as select
+from autodidax.primitives.shape import broadcast_to, expand_dims, reduce_sum, reshape
+
+
+def cast_operand(x: Any, dtype: Any) -> Any:
+    """The operand of a reduction in the dtype that the reduction is to be computed in."""
+    return x if dtype is None else astype(x, dtype)
+
+
+def reduced(primitive: Any, a: Any, axis: Any, keepdims: Any) -> Any:
+    """A reduction over axes, which stay as axes of size 1 with keepdims."""
+    axes = axes_of(axis, len(shape_of(a)))
+    out = primitive(a, axes=axes)
+    return expand_dims(out, axes) if keepdims is True or (given(keepdims) and keepdims) else out
+
+
+def masked(a: Any, where: Any, neutral: Any) -> Any:
+    """The entries to be reduced: the neutral element where the mask is false."""
+    return a if where is True or not given(where) else select(operand(where), a, neutral)
+
+
+def is_true(x: Any) -> Any:
+    return x if dtype_of(x).kind == "b" else not_equal(x, 0)
+
+
+@numpy_function
+def sum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    """Sum over axes: (..., n, ...) -> (...).
+
+    Source: numpy.sum.
+    """
+    if axis is None and dtype is None and keepdims is False and initial is NoValue and where is True and out is None:
+        a = operand(a)
+        return reduce_sum(a, axes=tuple(range(a.ndim)))
+    refuse_out("sum", out)
+    a = cast_operand(masked(operand(a), where, 0), dtype)
+    total = reduced(reduce_sum, a, axis, keepdims)
+    return total + astype(initial, dtype_of(total)) if given(initial) else total
+
+
+@numpy_function
+def mean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
+    """Arithmetic mean over axes: (..., n, ...) -> (...); integers give float64.
+
+    Source: numpy.mean.
+    """
+    a = operand(a)
+    refuse_out("mean", out)
+    kind = dtype_of(a).kind
+    if dtype is None and kind in "iub":
+        dtype = np.float64
+    elif dtype is None and dtype_of(a) == np.float16:
+        return astype(mean(a, axis, np.float32, None, keepdims, where=where), np.float16)
+    total = sum(a, axis, dtype, None, keepdims, where=where)
+    return total / entry_count(a, axis, where, keepdims)
+
+
+def entry_count(a: Any, axis: Any, where: Any = True, keepdims: Any = False) -> Any:
+    """How many entries a reduction meets, as a Python float or (with a mask) an array of floats."""
+    shape = shape_of(a)
+    if where is True or not given(where):
+        count = 1.0
+        for k in axes_of(axis, len(shape)):
+            count *= shape[k]
+        return count
+    mask = broadcast_to(operand(where), shape=shape)
+    dtype = dtype_of(a)
+    return astype(sum(mask, axis, keepdims=keepdims), dtype if dtype.kind in "fc" else np.float64)
+
+
+@numpy_function
+def prod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    """Product over axes: (..., n, ...) -> (...); its derivative is right with zeros among the entries.
+
+    Source: numpy.prod.
+    """
+    a = operand(a)
+    refuse_out("prod", out)
+    a = cast_operand(masked(a, where, 1), dtype)
+    product = reduced(red.reduce_prod, a, axis, keepdims)
+    return product * astype(initial, dtype_of(product)) if given(initial) else product
+
+
+def _extremum(
+    name: str, primitive: Any, pairwise: Any, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any
+) -> Any:
+    a = operand(a)
+    refuse_out(name, out)
+    if where is not True and given(where):
+        if not given(initial):
+            raise ValueError(f"{name}: where= needs initial=, as the mask may leave no entry")
+        a = masked(a, where, initial)
+    if not given(initial):
+        return reduced(primitive, a, axis, keepdims)
+    shape = shape_of(a)
+    axes = axes_of(axis, len(shape))
+    if builtins.any(shape[k] == 0 for k in axes):
+        kept = tuple(1 if k in axes else n for k, n in enumerate(shape))
+        kept = kept if given(keepdims) and keepdims else tuple(n for k, n in enumerate(shape) if k not in axes)
+        return broadcast_to(astype(initial, dtype_of(a)), shape=kept)
+    return pairwise(reduced(primitive, a, axis, keepdims), initial)
+
+
+@numpy_function
+def max(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue, where: Any = True
+) -> Any:
+    """Largest entry over axes: (..., n, ...) -> (...); entries that tie share the derivative equally.
+
+    Source: numpy.max.
+    """
+    return _extremum("max", red.reduce_max, ew.maximum, a, axis, out, keepdims, initial, where)
+
+
+@numpy_function
+def min(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue, where: Any = True
+) -> Any:
+    """Smallest entry over axes: (..., n, ...) -> (...); entries that tie share the derivative equally.
+
+    Source: numpy.min.
+    """
+    return _extremum("min", red.reduce_min, ew.minimum, a, axis, out, keepdims, initial, where)
+
+
+amax = max
+amin = min
+
+
+@numpy_function
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False) -> Any:
+    """Largest minus smallest entry over axes.
+
+    Source: numpy.ptp.
+    """
+    refuse_out("ptp", out)
+    return max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
+
+
+@numpy_function
+def all(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
+    """Whether all entries over axes are true; piecewise constant, so its derivative is zero.
+
+    Source: numpy.all.
+    """
+    refuse_out("all", out)
+    return reduced(red.reduce_and, masked(is_true(operand(a)), where, True), axis, keepdims)
+
+
+@numpy_function
+def any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True) -> Any:
+    """Whether any entry over axes is true; piecewise constant, so its derivative is zero.
+
+    Source: numpy.any.
+    """
+    refuse_out("any", out)
+    return reduced(red.reduce_or, masked(is_true(operand(a)), where, False), axis, keepdims)
+
+
+@numpy_function
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
+    """Number of entries over axes that are not zero; piecewise constant, so its derivative is zero.
+
+    Source: numpy.count_nonzero.
+    """
+    return sum(is_true(operand(a)), axis, keepdims=keepdims)
+
+
+def _arg_extremum(name: str, primitive: Any, a: Any, axis: Any, out: Any, keepdims: Any) -> Any:
+    a = operand(a)
+    refuse_out(name, out)
+    rank = len(shape_of(a))
+    if axis is None:
+        found = primitive(reshape(a, shape=(get_aval(a).size,)), axis=0)
+        return reshape(found, shape=(1,) * rank) if given(keepdims) and keepdims else found
+    k = axis_of(axis, rank)
+    found = primitive(a, axis=k)
+    return expand_dims(found, (k,)) if given(keepdims) and keepdims else found
+
+
+@numpy_function
+def argmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    """Position of the largest entry, the first of several; piecewise constant, so its derivative is zero.
+
+    Source: numpy.argmax.
+    """
+    return _arg_extremum("argmax", red.argmax, a, axis, out, keepdims)
+
+
+@numpy_function
+def argmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    """Position of the smallest entry, the first of several; piecewise constant, so its derivative is zero.
+
+    Source: numpy.argmin.
+    """
+    return _arg_extremum("argmin", red.argmin, a, axis, out, keepdims)
+
+
+def _flat_unless(a: Any, axis: Any) -> tuple[Any, int]:
+    """The operand of a running sum and its axis; with None it is flattened, as NumPy does."""
+    a = operand(a)
+    if axis is None:
+        return reshape(a, shape=(get_aval(a).size,)), 0
+    if not shape_of(a):
+        a = reshape(a, shape=(1,))
+    return a, axis_of(axis, len(shape_of(a)))
+
+
+@numpy_function
+def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Running sum along an axis, or of the flattened array: (..., n, ...) -> the same shape.
+
+    Source: numpy.cumsum.
+    """
+    refuse_out("cumsum", out)
+    a, k = _flat_unless(a, axis)
+    return cum.cumsum(cast_operand(a, dtype), axis=k, reverse=False)
+
+
+@numpy_function
+def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Running product along an axis, or of the flattened array; its derivative is right with zeros in it.
+
+    Source: numpy.cumprod.
+    """
+    refuse_out("cumprod", out)
+    a, k = _flat_unless(a, axis)
+    return cum.cumprod(cast_operand(a, dtype), axis=k, reverse=False)
+
+
+def maximum_accumulate(a: Any, axis: int = 0) -> Any:
+    """Running maximum along an axis: what numpy.maximum.accumulate gives on traced values."""
+    a, k = _flat_unless(a, axis)
+    return cum.cummax(a, axis=k, reverse=False)
+
+
+def minimum_accumulate(a: Any, axis: int = 0) -> Any:
+    """Running minimum along an axis: what numpy.minimum.accumulate gives on traced values."""
+    a, k = _flat_unless(a, axis)
+    return cum.cummin(a, axis=k, reverse=False)
+
+
+def logaddexp_reduce(a: Any, axis: Any = 0, keepdims: Any = False, initial: Any = NoValue, where: Any = True) -> Any:
+    """log(sum(exp(a))) over axes: what numpy.logaddexp.reduce gives on traced values."""
+    total = reduced(red.logsumexp, masked(operand(a), where, -np.inf), axis, keepdims)
+    return ew.logaddexp(total, initial) if given(initial) else total
+
+
+__all__ = [
+    "all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "max", "mean", "min",
+    "prod", "ptp", "sum",
+]  # fmt: skip

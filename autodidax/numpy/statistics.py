@@ -1,0 +1,253 @@
+"""Variance, averages, medians, and the reductions that leave NaN out."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from autodidax.core.interpreters import dtype_of, get_aval, shape_of
+from autodidax.numpy.dispatch import NoValue, axes_of, axis_of, given, numpy_function, operand, refuse_out, strong
+from autodidax.numpy.reductions import argmax, argmin, cumprod, cumsum, entry_count, max, mean, min, prod
+from autodidax.numpy.reductions import sum as sum_of
+from autodidax.primitives import elementwise as ew
+from autodidax.primitives import reductions as red
+from autodidax.primitives.comparison import greater, logical_not, not_equal
+from autodidax.primitives.convert import astype, conj, real
+from autodidax.primitives.select import where as select
+from autodidax.primitives.shape import reshape, transpose
+
+mean_of = mean  # where a parameter hides the name
+
+
+@numpy_function
+def var(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = NoValue, correction: Any = NoValue,
+) -> Any:  # fmt: skip
+    """Mean squared deviation from the mean over axes, divided by n - ddof; real for complex entries.
+
+    Source: numpy.var.
+    """
+    refuse_out("var", out)
+    a = operand(a)
+    ddof = correction if given(correction) else ddof
+    if dtype is None and dtype_of(a).kind in "iub":
+        dtype = np.float64
+    narrow = dtype is None and dtype_of(a) == np.float16
+    a = astype(a, np.float32 if narrow else dtype) if narrow or dtype is not None else a
+    center = mean if given(mean) else mean_of(a, axis, keepdims=True, where=where)
+    deviation = a - center
+    squared = ew.square(deviation) if dtype_of(a).kind != "c" else real(deviation * conj(deviation))
+    count = entry_count(squared, axis, where, keepdims) - ddof
+    count = builtins.max(count, 0.0) if isinstance(count, float) else ew.maximum(count, 0.0)
+    result = sum_of(squared, axis, keepdims=keepdims, where=where) / count
+    return astype(result, np.float16) if narrow else result
+
+
+@numpy_function
+def std(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = NoValue, correction: Any = NoValue,
+) -> Any:  # fmt: skip
+    """Standard deviation over axes: the square root of `var`.
+
+    Where all entries are equal it is 0 and its derivative is nan (0 times the infinite slope of the square root), as
+    in JAX; take `sqrt(var(x) + eps)` where that can happen.
+
+    Source: numpy.std.
+    """
+    refuse_out("std", out)
+    return ew.sqrt(var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction))
+
+
+@numpy_function
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = False) -> Any:
+    """Weighted mean over axes; 1-d weights lie along the axis.
+
+    Source: numpy.average.
+    """
+    a = operand(a)
+    shape = shape_of(a)
+    if weights is None:
+        result = mean_of(a, axis, keepdims=keepdims)
+        scale: Any = entry_count(a, axis)
+    else:
+        weights = operand(weights)
+        if shape_of(weights) != shape:
+            if axis is None:
+                raise TypeError("axis must be specified when shapes of a and weights differ")
+            weights = _along_axes(weights, axis, shape)
+        scale = sum_of(weights, axis, keepdims=keepdims)
+        result = sum_of(a * weights, axis, keepdims=keepdims) / scale
+    if not returned:
+        return result
+    return result, scale + 0.0 * result
+
+
+def _along_axes(weights: Any, axis: Any, shape: tuple[int, ...]) -> Any:
+    axes = tuple(axis_of(k, len(shape)) for k in (axis if isinstance(axis, tuple) else (axis,)))
+    if shape_of(weights) != tuple(shape[k] for k in axes):
+        raise ValueError("weights must have the shape of a along axis")
+    order = tuple(int(k) for k in np.argsort(axes))
+    weights = transpose(weights, permutation=order) if len(axes) > 1 else weights
+    return reshape(weights, shape=tuple(n if k in axes else 1 for k, n in enumerate(shape)))
+
+
+def isnan_mask(a: Any) -> Any:
+    """Where an array is NaN, or None for a dtype that cannot be."""
+    return not_equal(a, a) if dtype_of(a).kind in "fc" else None
+
+
+def _without_nan(a: Any, neutral: Any) -> tuple[Any, Any]:
+    """The operand with NaN replaced, and the mask of the entries that were not NaN (True: all of them)."""
+    a = operand(a)
+    nan = isnan_mask(a)
+    return (a, True) if nan is None else (select(nan, neutral, a), logical_not(nan))
+
+
+@numpy_function
+def nansum(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    """Sum over axes of the entries that are not NaN.
+
+    Source: numpy.nansum.
+    """
+    return sum_of(_without_nan(a, 0)[0], axis, dtype, out, bool(given(keepdims) and keepdims), initial, where)
+
+
+@numpy_function
+def nanprod(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue,
+    where: Any = True,
+) -> Any:  # fmt: skip
+    """Product over axes of the entries that are not NaN.
+
+    Source: numpy.nanprod.
+    """
+    return prod(_without_nan(a, 1)[0], axis, dtype, out, given(keepdims) and keepdims, initial, where)
+
+
+@numpy_function
+def nanmean(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> Any:
+    """Mean over axes of the entries that are not NaN; NaN where there are none.
+
+    Source: numpy.nanmean.
+    """
+    filled, valid = _without_nan(a, 0)
+    return mean_of(filled, axis, dtype, out, given(keepdims) and keepdims, where=_both(valid, where))
+
+
+def _both(valid: Any, where: Any) -> Any:
+    if where is True or not given(where):
+        return valid
+    return where if valid is True else valid & where
+
+
+@numpy_function
+def nanvar(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = NoValue, correction: Any = NoValue,
+) -> Any:  # fmt: skip
+    """Variance over axes of the entries that are not NaN.
+
+    Source: numpy.nanvar.
+    """
+    filled, valid = _without_nan(a, 0)
+    keepdims = bool(given(keepdims) and keepdims)
+    where = _both(valid, where)
+    return var(filled, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+
+
+@numpy_function
+def nanstd(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
+    where: Any = True, mean: Any = NoValue, correction: Any = NoValue,
+) -> Any:  # fmt: skip
+    """Standard deviation over axes of the entries that are not NaN; its derivative where all are equal is nan.
+
+    Source: numpy.nanstd.
+    """
+    refuse_out("nanstd", out)
+    variance = nanvar
+    return ew.sqrt(variance(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction))
+
+
+def _nan_extremum(function: Any, worst: float, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+    a = operand(a)
+    keepdims = bool(given(keepdims) and keepdims)
+    filled, valid = _without_nan(a, worst)
+    result = function(filled, axis, out, keepdims, initial, where)
+    if valid is True or given(initial):
+        return result
+    none_left = logical_not(red.reduce_or(valid, axes=axes_of(axis, len(shape_of(a)))))
+    return select(reshape(none_left, shape=shape_of(result)), np.nan, result)
+
+
+@numpy_function
+def nanmax(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue, where: Any = True
+) -> Any:
+    """Largest entry over axes that is not NaN; NaN, without NumPy's warning, where there is none.
+
+    Source: numpy.nanmax.
+    """
+    return _nan_extremum(max, -np.inf, a, axis, out, keepdims, initial, where)
+
+
+@numpy_function
+def nanmin(
+    a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue, where: Any = True
+) -> Any:
+    """Smallest entry over axes that is not NaN; NaN, without NumPy's warning, where there is none.
+
+    Source: numpy.nanmin.
+    """
+    return _nan_extremum(min, np.inf, a, axis, out, keepdims, initial, where)
+
+
+@numpy_function
+def nanargmax(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    """Position of the largest entry that is not NaN (0 where all are NaN: a traced value cannot raise).
+
+    Source: numpy.nanargmax.
+    """
+    return argmax(_without_nan(a, -np.inf)[0], axis, out, keepdims=keepdims)
+
+
+@numpy_function
+def nanargmin(a: Any, axis: Any = None, out: Any = None, *, keepdims: Any = False) -> Any:
+    """Position of the smallest entry that is not NaN (0 where all are NaN: a traced value cannot raise).
+
+    Source: numpy.nanargmin.
+    """
+    return argmin(_without_nan(a, np.inf)[0], axis, out, keepdims=keepdims)
+
+
+@numpy_function
+def nancumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Running sum along an axis with NaN counted as 0.
+
+    Source: numpy.nancumsum.
+    """
+    return cumsum(_without_nan(a, 0)[0], axis, dtype, out)
+
+
+@numpy_function
+def nancumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
+    """Running product along an axis with NaN counted as 1.
+
+    Source: numpy.nancumprod.
+    """
+    return cumprod(_without_nan(a, 1)[0], axis, dtype, out)
+
+
+__all__ = [
+    "average", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd",
+    "nansum", "nanvar", "std", "var",
+]  # fmt: skip

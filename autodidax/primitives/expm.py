@@ -1,0 +1,94 @@
+"""The matrix exponential."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from autodidax.core.avals import ShapedArray, broadcast_shapes
+from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.core.primitive import Primitive, sample
+from autodidax.primitives.contraction import swap_last
+from autodidax.primitives.convert import zeros_like
+from autodidax.primitives.shape import concatenate, expand_dims
+from autodidax.primitives.solves import MatrixFunction, square_samples
+from autodidax.primitives.triangular import linalg_dtype, square_size
+
+
+def _block(a: Any, b: Any) -> Any:
+    """The block matrices [[a, b], [0, a]]: (..., n, n) -> (..., 2 n, 2 n)."""
+    rank = len(shape_of(a))
+    top = concatenate(a, b, axis=rank - 1)
+    bottom = concatenate(np.zeros(shape_of(a), dtype_of(a)), a, axis=rank - 1)
+    return concatenate(top, bottom, axis=rank - 2)
+
+
+def _corner(x: Any) -> Any:
+    """The upper right quarter of block matrices."""
+    n = shape_of(x)[-1] // 2
+    return x[..., :n, n:]
+
+
+class Expm(MatrixFunction):
+    """Exponentials of matrices: (..., n, n) -> (..., n, n).
+
+    Source: scipy.linalg.expm.
+    """
+
+    def impl(self, a):
+        return scipy.linalg.expm(a)
+
+    def abstract_eval(self, a):
+        square_size("expm", a.shape)
+        return ShapedArray(a.shape, linalg_dtype("expm", a))
+
+    def jvp(self, out, primals, tangents):
+        return expm_frechet(primals[0], tangents[0])
+
+    def samples(self, rng):
+        for s in square_samples(rng):
+            if s.args[0].size:
+                yield s
+
+
+class ExpmFrechet(Primitive):
+    """The derivative of the matrix exponential at a in the direction e: (..., n, n), (..., n, n) -> (..., n, n). It is
+    the upper right block of the exponential of [[a, e], [0, a]], so derivatives of all orders are exponentials.
+
+    Source: Higham, "Functions of Matrices" (2008), equation 3.16; scipy.linalg.expm_frechet.
+    """
+
+    linear_in = (1,)
+
+    def impl(self, a, e):
+        dtype = linalg_dtype("expm", a, e)
+        a, e = np.broadcast_arrays(np.asarray(a, dtype), np.asarray(e, dtype))
+        scale = max(1.0, float(np.abs(e).max(initial=0)))  # linear in e: a large e would cost squarings and digits
+        return _corner(scipy.linalg.expm(_block(a, e / dtype.type(scale)))) * dtype.type(scale)
+
+    def abstract_eval(self, a, e):
+        return ShapedArray(broadcast_shapes("expm", a.shape, e.shape), linalg_dtype("expm", a, e))
+
+    def jvp(self, out, primals, tangents):
+        (a, e), (ta, te) = primals, tangents
+        if ta is None:
+            return expm_frechet(a, te)
+        return _corner(expm_frechet(_block(a, e), _block(ta, zeros_like(e) if te is None else te)))
+
+    def transpose(self, ct, a, e):
+        return [None, expm_frechet(swap_last(a), ct)]
+
+    def batch(self, args, dims):
+        return expm_frechet(*[x if d is not None else expand_dims(x, (0,)) for x, d in zip(args, dims, strict=True)]), 0
+
+    def samples(self, rng):
+        for s in square_samples(rng):
+            (a,) = s.args
+            if a.size and a.dtype.kind != "i":
+                yield sample(a, rng.normal(size=a.shape).astype(a.dtype), name=s.name)
+
+
+expm = Expm("expm")
+expm_frechet = ExpmFrechet("expm_frechet")

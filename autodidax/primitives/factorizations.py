@@ -1,0 +1,318 @@
+"""Factorizations of matrices: cholesky, eigh, svd, qr; leading axes are batches.
+
+Where a decomposition is not unique, its derivative is that of one smooth choice: eigenvectors and singular vectors of
+complex matrices keep their phase. Where eigenvalues or singular values are equal, single vectors have no derivative;
+the part that would be infinite is left out, so that functions which do not depend on the choice of vectors stay right.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors
+from autodidax.core.avals import ShapedArray
+from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.core.primitive import sample
+from autodidax.primitives.comparison import equal
+from autodidax.primitives.contraction import diagonal_matrices, diagonals, matmul, swap_last
+from autodidax.primitives.convert import conj, imag, real
+from autodidax.primitives.select import where
+from autodidax.primitives.shape import concatenate, expand_dims
+from autodidax.primitives.solves import MatrixFunction
+from autodidax.primitives.triangular import adjoint, linalg_dtype, solve_triangular, square_size, triangular_part
+
+
+def real_dtype(dtype: np.dtype) -> np.dtype:
+    return np.empty(0, dtype).real.dtype
+
+
+def reciprocal_or_zero(x: Any) -> Any:
+    """1 / x, and 0 where x is 0."""
+    zero = equal(x, 0)
+    return where(zero, 0, 1 / where(zero, 1, x))
+
+
+def hermitian_part(x: Any) -> Any:
+    return (x + adjoint(x)) * 0.5
+
+
+def rows_of(x: Any) -> Any:
+    """Vectors as rows: (..., n) -> (..., 1, n)."""
+    return expand_dims(x, (len(shape_of(x)) - 1,))
+
+
+def columns_of(x: Any) -> Any:
+    """Vectors as columns: (..., n) -> (..., n, 1)."""
+    return expand_dims(x, (len(shape_of(x)),))
+
+
+def first_columns(x: Any, k: int) -> Any:
+    return x if shape_of(x)[-1] == k else x[..., :, :k]
+
+
+class Cholesky(MatrixFunction):
+    """The lower-triangular l with l l^H = a, for Hermitian positive definite a: (..., n, n) -> (..., n, n).
+
+    NumPy reads the lower triangle of a only. The derivative is that of Hermitian changes: of a tangent it takes the
+    Hermitian part, and a cotangent is Hermitian.
+
+    Source: numpy.linalg.cholesky; Murray, "Differentiation of the Cholesky decomposition" (2016), equations 8 to 10.
+    """
+
+    hermitian_operands = (0,)
+
+    def impl(self, a):
+        return np.linalg.cholesky(a)
+
+    def abstract_eval(self, a):
+        square_size("cholesky", a.shape)
+        return ShapedArray(a.shape, linalg_dtype("cholesky", a))
+
+    def jvp(self, out, primals, tangents):
+        half = solve_triangular(out, hermitian_part(tangents[0]), lower=True, trans=0, unit_diagonal=False)
+        inner = solve_triangular(out, adjoint(half), lower=True, trans=0, unit_diagonal=False)
+        return matmul(out, triangular_part(inner, lower=True, diagonal=0.5))
+
+    def vjp(self, ct, out, primals, active):
+        inner = triangular_part(matmul(adjoint(out), conj(ct)), lower=True, diagonal=0.5)
+        half = solve_triangular(out, inner, lower=True, trans=2, unit_diagonal=False)
+        full = solve_triangular(out, adjoint(half), lower=True, trans=2, unit_diagonal=False)
+        return [conj(hermitian_part(full))]
+
+    def samples(self, rng):
+        for a in _hermitian_samples(rng):
+            (a,) = a.args
+            yield sample((np.matmul(a, a.mT.conj()) + np.eye(a.shape[-1])).astype(a.dtype))
+
+
+def _hermitian_samples(rng: np.random.Generator, **params: Any) -> Any:
+    """Hermitian matrices with distinct eigenvalues."""
+    for shape in [(3, 3), (1, 1), (2, 3, 3), (2, 1, 2, 2), (0, 0), (0, 2, 2)]:
+        yield sample(_hermitian(rng.normal(size=shape)), **params)
+    yield sample(_hermitian(rng.normal(size=(3, 3))).astype(np.float32), **params)
+    z = _hermitian(rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3)))
+    yield sample(z, **params, name="complex", nonsmooth=True)  # the phases of vectors jump
+    yield sample(z.astype(np.complex64), **params, name="complex", nonsmooth=True)
+
+
+def _hermitian(x: np.ndarray) -> np.ndarray:
+    return x + x.mT.conj() + 2 * np.diag(np.arange(x.shape[-1]))
+
+
+class Eigh(MatrixFunction):
+    """Eigenvalues, ascending, and eigenvectors of Hermitian matrices: (..., n, n) -> (..., n), (..., n, n).
+
+    NumPy reads one triangle of a; the derivative is that of Hermitian changes, as for cholesky.
+
+    Source: numpy.linalg.eigh; Giles, "Collected matrix derivative results" (2008), section 3.1.
+    """
+
+    multiple_results = True
+    hermitian_operands = (0,)
+
+    def impl(self, a, *, lower):
+        return list(np.linalg.eigh(a, "L" if lower else "U"))
+
+    def abstract_eval(self, a, *, lower):
+        n = square_size("eigh", a.shape)
+        dtype = linalg_dtype("eigh", a)
+        return [ShapedArray((*a.shape[:-2], n), real_dtype(dtype)), ShapedArray(a.shape, dtype)]
+
+    def jvp(self, out, primals, tangents, *, lower):
+        w, v = out
+        rotated = matmul(matmul(adjoint(v), hermitian_part(tangents[0])), v)
+        turn = reciprocal_or_zero(rows_of(w) - columns_of(w)) * rotated
+        return [real(diagonals(rotated)), matmul(v, turn)]
+
+    def samples(self, rng):
+        yield from _hermitian_samples(rng, lower=True)
+        yield sample(_hermitian(rng.normal(size=(3, 3))), lower=False)
+        yield sample(np.eye(3), lower=True, nonsmooth=True, name="equal eigenvalues")
+
+
+class EigvalsH(MatrixFunction):
+    """Eigenvalues of Hermitian matrices, ascending: (..., n, n) -> (..., n).
+
+    Source: numpy.linalg.eigvalsh.
+    """
+
+    hermitian_operands = (0,)
+
+    def impl(self, a, *, lower):
+        return np.linalg.eigvalsh(a, "L" if lower else "U")
+
+    def abstract_eval(self, a, *, lower):
+        n = square_size("eigvalsh", a.shape)
+        return ShapedArray((*a.shape[:-2], n), real_dtype(linalg_dtype("eigvalsh", a)))
+
+    def jvp(self, out, primals, tangents, *, lower):
+        _, v = eigh(primals[0], lower=lower)
+        return real(diagonals(matmul(matmul(adjoint(v), hermitian_part(tangents[0])), v)))
+
+    def samples(self, rng):
+        for a in _hermitian_samples(rng):
+            yield sample(*a.args, lower=True)
+        yield sample(_hermitian(rng.normal(size=(3, 3))), lower=False)
+
+
+class SVD(MatrixFunction):
+    """Singular value decomposition a = u s vh: (..., n, m) -> (..., n, k), (..., k), (..., k, m), k = min(n, m); with
+    `full_matrices`, u is (..., n, n) and vh (..., m, m).
+
+    With p = u^H da v, the relative turn of u and v follows from the skew part of p over s_i + s_j, their common turn
+    from its Hermitian part over s_j - s_i; equal and zero singular values are masked in each.
+
+    Source: numpy.linalg.svd; Townsend, "Differentiating the singular value decomposition" (2016).
+    """
+
+    multiple_results = True
+
+    def impl(self, a, *, full_matrices):
+        return list(np.linalg.svd(a, full_matrices))
+
+    def abstract_eval(self, a, *, full_matrices):
+        *batch, n, m = _matrix_shape("svd", a.shape)
+        k = min(n, m)
+        dtype = linalg_dtype("svd", a)
+        return [
+            ShapedArray((*batch, n, n if full_matrices else k), dtype),
+            ShapedArray((*batch, k), real_dtype(dtype)),
+            ShapedArray((*batch, m if full_matrices else k, m), dtype),
+        ]
+
+    def jvp(self, out, primals, tangents, *, full_matrices):
+        u, s, vh = out
+        (t,) = tangents
+        k = shape_of(s)[-1]
+        v = adjoint(vh)
+        u_thin, v_thin = first_columns(u, k), first_columns(v, k)
+        tv, tu = matmul(t, v_thin), matmul(adjoint(t), u_thin)
+        p = matmul(adjoint(u_thin), tv)
+        common = reciprocal_or_zero(rows_of(s) - columns_of(s)) * hermitian_part(p)
+        relative = reciprocal_or_zero(rows_of(s) + columns_of(s)) * ((p - adjoint(p)) * 0.5)
+        du = _turned(u, u_thin, tv, p, common + relative, s)
+        dv = _turned(v, v_thin, tu, adjoint(p), common - relative, s)
+        return [du, real(diagonals(p)), adjoint(dv)]
+
+    def samples(self, rng):
+        for shape in [(3, 3), (4, 2), (2, 4), (2, 3, 2), (1, 1), (3, 1), (0, 2), (2, 0)]:
+            yield sample(rng.normal(size=shape), full_matrices=False)
+        yield sample(rng.normal(size=(3, 2)).astype(np.float32), full_matrices=False)
+        yield sample(rng.normal(size=(3, 3)), full_matrices=True)
+        yield sample(rng.normal(size=(4, 2)), full_matrices=True, nonsmooth=True, name="any basis of the rest")
+        yield sample(rng.normal(size=(2, 4)), full_matrices=True, nonsmooth=True, name="any basis of the rest")
+        z = rng.normal(size=(3, 2)) + 1j * rng.normal(size=(3, 2))
+        yield sample(z, full_matrices=False, nonsmooth=True, name="complex")
+        yield sample(z.T.astype(np.complex64), full_matrices=False, nonsmooth=True, name="complex")
+        yield sample(np.diag([1.0, 1.0, 2.0]), full_matrices=False, nonsmooth=True, name="equal singular values")
+        yield sample(np.zeros((3, 2)), full_matrices=False, nonsmooth=True, name="zeros")
+
+
+def _turned(u: Any, thin: Any, image: Any, p: Any, turn: Any, s: Any) -> Any:
+    """Tangent of one factor: its turn within its own span, and what leaves the span; `image` is da v, p is u^H da v."""
+    n, k = shape_of(thin)[-2:]
+    tangent = matmul(thin, turn)
+    if n > k:
+        tangent = tangent + (image - matmul(thin, p)) * rows_of(reciprocal_or_zero(s))
+    if shape_of(u)[-1] == k:
+        return tangent
+    rest = u[..., :, k:]  # stays orthogonal to the thin factor
+    return concatenate(tangent, -matmul(thin, adjoint(matmul(adjoint(rest), tangent))), axis=len(shape_of(u)) - 1)
+
+
+class SingularValues(MatrixFunction):
+    """Singular values, descending: (..., n, m) -> (..., min(n, m)).
+
+    Source: numpy.linalg.svdvals.
+    """
+
+    def impl(self, a):
+        return np.linalg.svd(a, compute_uv=False)
+
+    def abstract_eval(self, a):
+        *batch, n, m = _matrix_shape("svdvals", a.shape)
+        return ShapedArray((*batch, min(n, m)), real_dtype(linalg_dtype("svdvals", a)))
+
+    def jvp(self, out, primals, tangents):
+        u, _, vh = svd(primals[0], full_matrices=False)
+        return real(diagonals(matmul(matmul(adjoint(u), tangents[0]), adjoint(vh))))
+
+    def samples(self, rng):
+        for shape in [(3, 3), (4, 2), (2, 4), (2, 3, 2), (1, 1), (0, 2)]:
+            yield sample(rng.normal(size=shape))
+        yield sample(rng.normal(size=(3, 2)).astype(np.float32))
+        yield sample(rng.normal(size=(3, 2)) + 1j * rng.normal(size=(3, 2)), name="complex")
+
+
+class QR(MatrixFunction):
+    """a = q r with orthonormal columns and an upper triangle: (..., n, m) -> (..., n, k), (..., k, m), k = min(n, m);
+    with `complete`, q is (..., n, n) and r (..., n, m). The first k columns of a must be independent.
+
+    Source: numpy.linalg.qr; Walter and Lehmann, "Algorithmic differentiation of linear algebra functions" (2010).
+    """
+
+    multiple_results = True
+
+    def impl(self, a, *, complete):
+        return list(np.linalg.qr(a, "complete" if complete else "reduced"))
+
+    def abstract_eval(self, a, *, complete):
+        *batch, n, m = _matrix_shape("qr", a.shape)
+        k = n if complete else min(n, m)
+        dtype = linalg_dtype("qr", a)
+        return [ShapedArray((*batch, n, k), dtype), ShapedArray((*batch, k, m), dtype)]
+
+    def jvp(self, out, primals, tangents, *, complete):
+        q, r = out
+        (t,) = tangents
+        n, m = shape_of(t)[-2:]
+        k = min(n, m)
+        thin, triangle = first_columns(q, k), r if n == m else r[..., :k, :k]
+        # with x = da r^-1 and c = q^H x: the strict lower triangle of c gives the turn of q, the rest that of r
+        x = swap_last(
+            solve_triangular(triangle, swap_last(first_columns(t, k)), lower=False, trans=1, unit_diagonal=False)
+        )
+        c = matmul(adjoint(thin), x)
+        below = triangular_part(c, lower=True, diagonal=0.0)
+        turn = below - adjoint(below)
+        if dtype_of(c).kind == "c":  # the diagonal of r stays real
+            turn = turn + diagonal_matrices(imag(diagonals(c)) * 1j)
+        tq = matmul(thin, turn - c) + x
+        tr = matmul(c - turn, triangle)
+        if m > k:
+            wide = primals[0][..., :, k:]
+            tr = concatenate(
+                tr, matmul(adjoint(tq), wide) + matmul(adjoint(thin), t[..., :, k:]), axis=len(shape_of(t)) - 1
+            )
+        if shape_of(q)[-1] > k:
+            rest = q[..., :, k:]
+            tq = concatenate(tq, -matmul(thin, adjoint(matmul(adjoint(rest), tq))), axis=len(shape_of(t)) - 1)
+            tr = concatenate(tr, np.zeros((*shape_of(r)[:-2], n - k, m), dtype_of(r)), axis=len(shape_of(t)) - 2)
+        return [tq, tr]
+
+    def samples(self, rng):
+        for shape in [(3, 3), (4, 2), (2, 4), (2, 3, 2), (2, 2, 3), (1, 1), (3, 1), (0, 2), (2, 0)]:
+            yield sample(rng.normal(size=shape), complete=False)
+        yield sample(rng.normal(size=(3, 2)).astype(np.float32), complete=False)
+        yield sample(rng.normal(size=(3, 2)) + 1j * rng.normal(size=(3, 2)), complete=False, name="complex")
+        yield sample(rng.normal(size=(2, 3)) + 1j * rng.normal(size=(2, 3)), complete=False, name="complex")
+        yield sample(rng.normal(size=(2, 3)), complete=True)
+        yield sample(rng.normal(size=(4, 2)), complete=True, nonsmooth=True, name="any basis of the rest")
+
+
+def _matrix_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
+    if len(shape) < 2:
+        raise errors.ShapeError(
+            f"{name}: shape {shape} is not that of a matrix", mend="give an array of two axes or more"
+        )
+    return shape
+
+
+cholesky = Cholesky("cholesky")
+eigh = Eigh("eigh")
+eigvalsh = EigvalsH("eigvalsh")
+svd = SVD("svd")
+singular_values = SingularValues("singular_values")
+qr = QR("qr")

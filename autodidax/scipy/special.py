@@ -1,0 +1,63 @@
+"""scipy.special, differentiable to every order: the functions bear SciPy's names, and keep float32."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autodidax.core.primitive import Pointwise
+from autodidax.primitives import special as _primitives
+
+
+def _public(primitive: Pointwise, doc: str) -> Callable[..., Any]:
+    op: Callable[..., Any] = primitive.op
+    op.__doc__ = f"{doc}\n\nSource: scipy.special.{op.__name__}.\n"
+    return op
+
+
+erf = _public(_primitives.erf, "Error function: 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x.")
+erfc = _public(_primitives.erfc, "Complementary error function, 1 - erf(x).")
+erfcx = _public(_primitives.erfcx, "Scaled complementary error function, exp(x**2) erfc(x).")
+erfinv = _public(_primitives.erfinv, "Inverse of erf, on (-1, 1).")
+erfcinv = _public(_primitives.erfcinv, "Inverse of erfc, on (0, 2).")
+ndtr = _public(_primitives.ndtr, "Distribution function of the standard normal distribution.")
+log_ndtr = _public(_primitives.log_ndtr, "Logarithm of ndtr, accurate in both tails, its derivatives too.")
+ndtri = _public(_primitives.ndtri, "Inverse of ndtr, on (0, 1).")
+expit = _public(_primitives.expit, "Logistic function, 1/(1 + exp(-x)).")
+logit = _public(_primitives.logit, "Inverse of expit: log(x/(1 - x)) on (0, 1).")
+log_expit = _public(_primitives.log_expit, "Logarithm of expit.")
+xlogy = _public(_primitives.xlogy, "x log(y), and 0 where x is 0.")
+xlog1py = _public(_primitives.xlog1py, "x log(1 + y), and 0 where x is 0.")
+entr = _public(_primitives.entr, "Entropy of one probability: -x log(x), and 0 at 0.")
+rel_entr = _public(_primitives.rel_entr, "Relative entropy of one probability: x log(x/y), and 0 at x = 0.")
+kl_div = _public(_primitives.kl_div, "x log(x/y) - x + y, which is rel_entr made convex in both.")
+gamma = _public(_primitives.gamma, "Gamma function.")
+gammaln = _public(_primitives.gammaln, "Logarithm of the absolute value of the gamma function.")
+loggamma = _public(_primitives.loggamma, "Principal branch of the logarithm of the gamma function, of a real argument.")
+digamma = psi = _public(_primitives.digamma, "Derivative of gammaln.")
+beta = _public(_primitives.beta, "Beta function, gamma(a) gamma(b)/gamma(a + b).")
+betaln = _public(_primitives.betaln, "Logarithm of the absolute value of the beta function.")
+i0 = _public(_primitives.i0, "Modified Bessel function of the first kind, order 0.")
+i0e = _public(_primitives.i0e, "exp(-|x|) i0(x).")
+i1 = _public(_primitives.i1, "Modified Bessel function of the first kind, order 1.")
+i1e = _public(_primitives.i1e, "exp(-|x|) i1(x).")
+iv = _public(_primitives.iv, "Modified Bessel function of the first kind, iv(v, x), of constant order v.")
+ive = _public(_primitives.ive, "exp(-|x|) iv(v, x), of constant order v.")
+polygamma = _public(_primitives.polygamma, "polygamma(n, x), the n-th derivative of digamma, of constant order n >= 0.")
+
+
+def zeta(x: Any, q: Any = None) -> Any:
+    """Hurwitz zeta function: the sum of (k + q)**-x over k = 0, 1, ...; without q the Riemann zeta function.
+
+    Differentiable in q.
+
+    Source: scipy.special.zeta.
+    """
+    return _primitives.riemann_zeta(x) if q is None else _primitives.zeta(x, q)
+
+
+__all__ = [
+    "beta", "betaln", "digamma", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "expit", "gamma", "gammaln", "i0",
+    "i0e", "i1", "i1e", "iv", "ive", "kl_div", "log_expit", "log_ndtr", "loggamma", "logit", "ndtr", "ndtri",
+    "polygamma", "psi", "rel_entr", "xlog1py", "xlogy", "zeta",
+]  # fmt: skip

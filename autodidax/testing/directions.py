@@ -1,0 +1,98 @@
+"""Random tangents and cotangents, and the inner products that they are compared by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autodidax.core.avals import is_inexact
+from autodidax.core.interpreters import dtype_of, shape_of
+
+
+def normal(rng: np.random.Generator, like: Any) -> np.ndarray:
+    """Standard normal numbers with the shape and dtype of `like`; complex where it is."""
+    shape, dtype = shape_of(like), dtype_of(like)
+    x = rng.standard_normal(shape)
+    if dtype.kind == "c":
+        x = x + 1j * rng.standard_normal(shape)
+    return np.asarray(x, dtype)
+
+
+def input_scale(x: Any) -> np.ndarray:
+    """How far each entry of an input may be moved: the geometric mean of its own size and the array's.
+
+    So a step that is small beside the entry is taken for large and tiny entries alike, and zeros move too.
+    """
+    size = np.abs(np.asarray(x, np.result_type(dtype_of(x), np.float64)))
+    finite = size[np.isfinite(size)]
+    typical = float(np.sqrt(np.mean(finite * finite))) if finite.size else 0.0
+    if not np.isfinite(typical) or typical == 0.0:
+        typical = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
+    return np.sqrt(np.where(np.isfinite(size) & (size > 1e-3 * typical), size, 1e-3 * typical) * typical) + (
+        (size == 0) * (typical * 0.25)
+    )
+
+
+def tangents(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
+    """A random direction at `xs`, scaled by the size of each input; None for integers and booleans."""
+    out: list[Any] = []
+    for x in xs:
+        if not is_inexact(dtype_of(x)):
+            out.append(None)
+            continue
+        t = np.asarray(normal(rng, x) * input_scale(x), dtype_of(x))
+        out.append(t if t.ndim else t[()])
+    return out
+
+
+def cotangents(rng: np.random.Generator, ys: Sequence[Any]) -> list[Any]:
+    """A random cotangent of each inexact output; None for the others."""
+    return [normal(rng, y)[()] if is_inexact(dtype_of(y)) else None for y in ys]
+
+
+def wide(x: Any) -> np.ndarray:
+    """In double precision."""
+    x = np.asarray(x)
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+
+
+def pairing(us: Sequence[Any], vs: Sequence[Any]) -> tuple[float, float]:
+    """Re sum(u * v) over all pairs that are not None, and the sum of the sizes of its terms."""
+    total, scale = 0.0, 0.0
+    for u, v in zip(us, vs, strict=True):
+        if u is None or v is None:
+            continue
+        terms = wide(u) * wide(v)
+        total += float(np.sum(terms).real)
+        scale += float(np.sum(np.abs(terms)))
+    return total, scale
+
+
+def scaled(ts: Sequence[Any], factor: float) -> list[Any]:
+    return [None if t is None else (t * dtype_of(t).type(factor)) for t in ts]
+
+
+def only(ts: Sequence[Any], k: int, *, zeros: bool = True) -> list[Any]:
+    """`ts` with everything but entry k set to zero (or to None)."""
+    return [t if i == k or t is None else (np.zeros_like(t) if zeros else None) for i, t in enumerate(ts)]
+
+
+def nudged(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
+    """Inexact inputs moved by about one unit in the last place, each entry by its own sign."""
+    out: list[Any] = []
+    for x in xs:
+        if x is None or not is_inexact(dtype_of(x)):
+            out.append(x)
+            continue
+        dtype = dtype_of(x)
+        signs = np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
+        out.append(np.asarray(np.asarray(x) * (1 + signs * np.finfo(dtype).eps).astype(dtype), dtype)[()])
+    return out
+
+
+def unit_roundoff(*groups: Sequence[Any]) -> float:
+    """The largest machine epsilon among the inexact values given."""
+    eps = [float(np.finfo(dtype_of(x)).eps) for xs in groups for x in xs if x is not None and is_inexact(dtype_of(x))]
+    return max(eps, default=float(np.finfo(np.float64).eps))

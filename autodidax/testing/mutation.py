@@ -1,0 +1,306 @@
+"""Wrong rules made of right ones: each rule of a primitive changed in one way, to see that the check fails.
+
+A mutant patches the instance (or the tables that pointwise primitives keep by code) inside a context, and notes
+whether its change took effect: a rule that no sample runs can be changed without anybody seeing it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from autodidax.core.avals import Masked, ShapedArray, is_inexact
+from autodidax.core.interpreters import Tracer, dtype_of
+from autodidax.core.primitive import Primitive, partial1, products
+from autodidax.testing.primitives import BY_DEFINITION, check_primitive, has_rule
+from autodidax.testing.report import Failure, Report
+
+FACTOR = 1.01
+
+
+@dataclass
+class Mutant:
+    """One rule of one primitive, changed by one operator."""
+
+    primitive: Primitive
+    rule: str
+    operator: str
+    patches: Callable[[Mutant], list[Patch]]
+    touched: bool = False  # whether the changed rule gave another result than the right one
+
+    @property
+    def id(self) -> str:
+        return f"{self.primitive.name}-{self.rule}-{self.operator}"
+
+    @contextlib.contextmanager
+    def applied(self) -> Iterator[None]:
+        patches = self.patches(self)
+        self.touched = False
+        try:
+            for patch in patches:
+                patch.apply()
+            yield
+        finally:
+            for patch in reversed(patches):
+                patch.undo()
+
+    def killed(self, baseline: Report) -> list[Failure]:
+        """The failures that name this rule and a sample, beyond those that the right primitive has."""
+        known = {(f.rule, f.layer, f.sample) for f in baseline.failures}
+        # where implementation and abstract evaluation disagree, either may be at fault: the report names the second
+        named = {self.rule, "abstract_eval"} if self.rule == "impl" else {self.rule}
+        for fail_fast in (True, False):
+            with self.applied():
+                report = check_primitive(self.primitive, order=1, fail_fast=fail_fast)
+            new = [f for f in report.failures if f.rule in named and f.sample]
+            new = [f for f in new if (f.rule, f.layer, f.sample) not in known]
+            if new:
+                return new
+        return []
+
+
+@dataclass
+class Patch:
+    """A value put into an instance's attributes or a list, and the old one put back."""
+
+    target: Any
+    key: Any
+    value: Any
+    old: Any = field(default=None)
+    had: bool = True
+
+    def apply(self) -> None:
+        if isinstance(self.target, list):
+            self.old, self.target[self.key] = self.target[self.key], self.value
+            return
+        self.had = self.key in vars(self.target)
+        self.old = vars(self.target).get(self.key)
+        setattr(self.target, self.key, self.value)
+
+    def undo(self) -> None:
+        if isinstance(self.target, list):
+            self.target[self.key] = self.old
+        elif self.had:
+            setattr(self.target, self.key, self.old)
+        else:
+            delattr(self.target, self.key)
+
+
+def mutants(p: Primitive) -> list[Mutant]:
+    """Every mutant of a primitive that is checked."""
+    if p.checked is not True or not has_rule(p, "samples"):
+        return []
+    found = [*_of_results(p, "abstract_eval", ABSTRACT), *_of_results(p, "impl", IMPLEMENTATION)]
+    if p.higher_order:
+        for rule in ("trace_jvp", "trace_reverse"):
+            found += _of_results(p, rule, TRACED)
+        return found + _of_results(p, "trace_batch", TRACED_BATCH)
+    found += _of_results(p, "batch", BATCH)
+    if p.nondifferentiable:
+        found.append(Mutant(p, "nondifferentiable", "dropped", _declared(p, nondifferentiable=None)))
+    elif p.zero_derivative:
+        pass
+    elif products[p.code]:
+        for k in range(len(products[p.code])):
+            for name, factor in FACTORS.items():
+                found.append(Mutant(p, "products", f"{name} of operand {k}", _product_patches(p, k, factor)))
+    else:
+        if has_rule(p, "jvp") and not (p.linear or p.multilinear):
+            found += _of_results(p, "jvp", SCALINGS)
+            found += [Mutant(p, "jvp", f"operand {k} ignored", _ignoring(k)) for k in _inexact_operands(p) if k]
+        if has_rule(p, "transpose"):
+            found += _of_results(p, "transpose", _cotangent_changes(p))
+        if p.vjp is not None:
+            found += _of_results(p, "vjp", _cotangent_changes(p))
+    if not (p.nondifferentiable or p.zero_derivative) and p not in BY_DEFINITION:
+        found.append(Mutant(p, "zero_derivative", "declared", _declared(p, zero_derivative=True)))
+    return found
+
+
+def unmutated(p: Primitive) -> dict[str, str]:
+    """The rules of a primitive that no operator changes, each with the reason."""
+    if p.checked is not True:
+        return {"all": p.checked if isinstance(p.checked, str) else "its class says checked = False"}
+    if not has_rule(p, "samples"):
+        return {"all": "it has no samples"}
+    if p.zero_derivative:
+        return {"zero_derivative": "it is a declaration, which the check compares with the numeric derivative"}
+    return {}
+
+
+# operators: name -> function of a rule's result
+
+Change = Callable[[Any], Any]
+
+
+def _scale(factor: float) -> Change:
+    def change(t: Any) -> Any:
+        if t is None:
+            return None
+        if type(t) is Masked:
+            return Masked(t.val * factor, t.mask)
+        return t * factor
+
+    return change
+
+
+def _each(change: Change, only: int | None = None) -> Change:
+    """A change of every entry of a list (or of one), or of a single result."""
+
+    def changed(out: Any) -> Any:
+        if isinstance(out, list | tuple):
+            return [change(t) if only in (None, k) else t for k, t in enumerate(out)]
+        return change(out)
+
+    return changed
+
+
+def _one_more_axis(a: ShapedArray) -> ShapedArray:
+    return ShapedArray((*a.shape, 1), a.dtype, False)
+
+
+OTHER_DTYPE = {"f": np.float16, "c": np.complex64, "i": np.int8, "u": np.uint8, "b": np.int16}
+
+
+def _other_dtype(a: ShapedArray) -> ShapedArray:
+    other = OTHER_DTYPE.get(a.dtype.kind, np.float64)
+    return ShapedArray(a.shape, np.float32 if a.dtype == other else other, False)
+
+
+def _value_of_other_dtype(y: Any) -> Any:
+    return np.asarray(y).astype(_other_dtype(ShapedArray((), dtype_of(y))).dtype)
+
+
+def _rolled(y: Any) -> Any:
+    return np.roll(y, 1, axis=0) if type(y) is np.ndarray and y.ndim else y
+
+
+def _batch_change(change: Change) -> Change:
+    """A change of the values of a batch rule's (results, dimensions)."""
+    return lambda pair: (_each(change)(pair[0]), pair[1])
+
+
+def _forgotten_dimension(pair: Any) -> Any:
+    out, dim = pair
+    return (out, [None] * len(dim)) if isinstance(dim, list | tuple) else (out, None)
+
+
+def _scaled_output(y: Any) -> Any:
+    return y * FACTOR if isinstance(y, Tracer) and is_inexact(y.dtype) else y
+
+
+def _rolled_rows(y: Any) -> Any:
+    if isinstance(y, Tracer) and type(y.val) is np.ndarray:
+        y.val = np.roll(y.val, 1, axis=0)
+    return y
+
+
+FACTORS = {"scaled": FACTOR, "negated": -1.0}
+ABSTRACT = {"shape": _each(_one_more_axis), "dtype": _each(_other_dtype)}
+IMPLEMENTATION = {"shape": _each(lambda y: np.asarray(y)[..., None]), "dtype": _each(_value_of_other_dtype)}
+BATCH = {"rows rolled": _batch_change(_rolled), "dimension forgotten": _forgotten_dimension}
+SCALINGS = {name: _each(_scale(factor)) for name, factor in FACTORS.items()}
+TRACED = {"output scaled": _each(_scaled_output)}
+TRACED_BATCH = {"rows rolled": _each(_rolled_rows)}
+
+
+def _cotangent_changes(p: Primitive) -> dict[str, Change]:
+    """Changes of all cotangents together, and of each operand's alone."""
+    changes = {}
+    for k in _inexact_operands(p):
+        changes |= {f"{name} of operand {k}": _each(_scale(factor), k) for name, factor in FACTORS.items()}
+        changes[f"dropped of operand {k}"] = _each(lambda _: None, k)
+    return changes if len(_inexact_operands(p)) == 1 else SCALINGS | changes
+
+
+def _inexact_operands(p: Primitive) -> list[int]:
+    """The positions that hold a floating or complex operand with entries in some sample."""
+    samples = p.samples(np.random.default_rng(0))
+    return sorted({k for s in samples for k, a in enumerate(s.args) if is_inexact(dtype_of(a)) and np.size(a)})
+
+
+# patches
+
+
+def _of_results(p: Primitive, rule: str, operators: dict[str, Change]) -> list[Mutant]:
+    """One mutant an operator: the rule's result, changed."""
+    return [Mutant(p, rule, name, _result_patch(p, rule, change)) for name, change in operators.items()]
+
+
+def _result_patch(p: Primitive, rule: str, change: Change) -> Callable[[Mutant], list[Patch]]:
+    def patches(mutant: Mutant) -> list[Patch]:
+        original = getattr(p, rule)
+
+        def wrong(*args: Any, **params: Any) -> Any:
+            out = original(*args, **params)
+            changed = change(out)
+            mutant.touched = mutant.touched or _differ(out, changed)
+            return changed
+
+        return [Patch(p, rule, wrong)]
+
+    return patches
+
+
+def _differ(a: Any, b: Any) -> bool:
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return any(_differ(x, y) for x, y in zip(a, b, strict=True))
+    return a is not b and not (isinstance(a, np.ndarray) and a.dtype == getattr(b, "dtype", 0) and np.array_equal(a, b))
+
+
+def _ignoring(k: int) -> Callable[[Mutant], list[Patch]]:
+    """A jvp rule that takes the tangent of one operand for zero."""
+
+    def patches(mutant: Mutant) -> list[Patch]:
+        p = mutant.primitive
+        original = p.jvp
+
+        def wrong(out: Any, primals: Any, tangents: Any, **params: Any) -> Any:
+            if k >= len(tangents) or tangents[k] is None:
+                return original(out, primals, tangents, **params)
+            mutant.touched = True
+            rest = [t if i != k else None for i, t in enumerate(tangents)]
+            if all(t is None for t in rest):
+                return [None] * len(out) if p.multiple_results else None
+            return original(out, primals, rest, **params)
+
+        return [Patch(p, "jvp", wrong)]
+
+    return patches
+
+
+def _product_patches(p: Primitive, k: int, factor: float) -> Callable[[Mutant], list[Patch]]:
+    def patches(mutant: Mutant) -> list[Patch]:
+        right = products[p.code]
+        change = _scale(factor)
+
+        def wrong(*values: Any) -> Any:
+            t = right[k](*values)
+            mutant.touched = True
+            return change(t)
+
+        table = (*right[:k], wrong, *right[k + 1 :])
+        found = [Patch(products, p.code, table), Patch(p, "products", table)]
+        partial = partial1[p.code]
+        if partial is not None:
+
+            def wrong_partial(*values: Any) -> Any:
+                mutant.touched = True
+                return change(partial(*values))
+
+            found.append(Patch(partial1, p.code, wrong_partial))
+        return found
+
+    return patches
+
+
+def _declared(p: Primitive, **attributes: Any) -> Callable[[Mutant], list[Patch]]:
+    def patches(mutant: Mutant) -> list[Patch]:
+        mutant.touched = True
+        return [Patch(p, name, value) for name, value in attributes.items()]
+
+    return patches

@@ -1,0 +1,177 @@
+"""Numeric directional derivatives with an estimate of their error.
+
+Central differences over a ladder of steps whose ratio is no power of two, extrapolated to step zero (Neville's
+scheme in the square of the step). Each entry of the result takes the extrapolant whose neighbours agree best with
+it; the error estimate is that disagreement plus the rounding noise, which is measured on the finest steps. A kink at
+the point itself, where the central difference converges to the mean of two slopes, is told by the second difference.
+
+Source: Ridders, Accurate computation of F'(x) and F'(x) F''(x), Advances in Engineering Software 4 (1982).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autodidax.core.avals import is_inexact
+from autodidax.core.interpreters import dtype_of
+from autodidax.testing.directions import wide
+
+RATIO = 1.7
+STEPS = 16
+FIRST_STEP = 0.05
+EXTRAPOLATIONS = 5
+ERRORS = 8.0  # how many estimated errors two estimates may differ by
+FINEST = 6  # steps on which noise and kinks are measured
+EPS = float(np.finfo(np.float64).eps)
+
+Function = Callable[[list[Any]], list[Any]]
+
+
+@dataclass
+class Estimate:
+    """The inexact outputs' derivative in one vector, with an error bound for each entry (inf: no estimate)."""
+
+    value: np.ndarray
+    error: np.ndarray
+    kink: np.ndarray  # entries with different slopes to the two sides
+    size: np.ndarray  # size of the outputs themselves
+    evaluations: int
+
+    def conclusive(self, got: np.ndarray, precision: float) -> np.ndarray:
+        """The entries that the estimate can judge: known to `precision` of the derivative's size, or zero for all that
+        can be seen beside the function's own size while the rule says (nearly) zero as well."""
+        scale = np.maximum(np.abs(self.value), _largest(self.value))
+        known = self.error <= precision * scale
+        zero = (np.abs(self.value) <= 3 * self.error) & (self.error <= 1e-3 * precision * self.size)
+        zero &= np.abs(got) <= 4 * EPS * self.size
+        with np.errstate(invalid="ignore"):
+            return (known | zero) & ~self.kink & np.isfinite(self.error) & np.isfinite(self.value)
+
+
+def _largest(v: np.ndarray) -> float:
+    finite = np.abs(v[np.isfinite(v)])
+    return float(finite.max()) if finite.size else 0.0
+
+
+def pack(ys: Sequence[Any]) -> np.ndarray:
+    """The inexact values of a list in one vector of double precision."""
+    parts = [wide(y).ravel() for y in ys if y is not None and is_inexact(dtype_of(y))]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def widened(xs: Sequence[Any]) -> list[Any]:
+    """Inexact values in double precision, the others as they are."""
+    return [wide(x)[()] if is_inexact(dtype_of(x)) else x for x in xs]
+
+
+def directional_derivative(
+    f: Function,
+    xs: Sequence[Any],
+    ts: Sequence[Any],
+    *,
+    precision: float = 1e-6,
+    eps: float = EPS,
+    step: float | None = None,
+) -> Estimate:
+    """Derivative of `f` (flat list of plain arrays -> flat list) at `xs` along `ts`, None meaning zero.
+
+    A second, finer ladder is used where the first one does not settle. `step` fixes the first step instead;
+    `eps` is the relative accuracy that f is known to compute with, at best.
+    """
+    points = widened(xs)
+    moves = [None if t is None else wide(t)[()] for t in ts]
+    with np.errstate(all="ignore"):
+        base = pack(f(list(points)))
+        first = _ladder(f, points, moves, base, FIRST_STEP if step is None else step, eps)
+        if step is not None or bool(np.all(first.conclusive(first.value, precision) | first.kink)):
+            return first
+        second = _ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS - 2), eps)
+    better = second.error < first.error
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(second.value - first.value)
+        # where the ladders contradict each other, f is a staircase or jumps: neither of them is believed
+        contradiction = np.isfinite(first.error) & (apart > ERRORS * (first.error + second.error))
+    return Estimate(
+        np.where(better, second.value, first.value),
+        np.where(contradiction, apart, np.where(better, second.error, first.error)),
+        np.where(better, second.kink, first.kink),
+        first.size,
+        first.evaluations + second.evaluations,
+    )
+
+
+def _ladder(f: Function, xs: list[Any], ts: list[Any], base: np.ndarray, first: float, eps: float) -> Estimate:
+    steps = first * RATIO ** -np.arange(STEPS)
+    plus = [_at(f, xs, ts, h, base) for h in steps]
+    minus = [_at(f, xs, ts, -h, base) for h in steps]
+    up, down = np.stack(plus), np.stack(minus)
+    h = steps[:, None]
+    slopes = (up - down) / (2 * h)
+    size = np.maximum(np.abs(base), np.max(np.where(np.isfinite(up), np.abs(up), 0), axis=0, initial=0))
+    noise = _noise(slopes, steps, eps * size)
+    value, error = _extrapolate(slopes, steps, noise)
+    kink = _kinks((up + down - 2 * base) / h, slopes, steps, noise)
+    return Estimate(value, error, kink, size, 2 * STEPS + 1)
+
+
+def _at(f: Function, xs: list[Any], ts: list[Any], h: float, base: np.ndarray) -> np.ndarray:
+    """f at xs + h ts; nan where that lies outside f's domain."""
+    try:
+        out = pack(f([x if t is None else x + h * t for x, t in zip(xs, ts, strict=True)]))
+    except (ArithmeticError, ValueError):
+        return np.full_like(base, np.nan)
+    return out if out.shape == base.shape else np.full_like(base, np.nan)
+
+
+def _noise(slopes: np.ndarray, steps: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """Rounding noise of f, an entry: a floor, and how the slopes of the finest steps scatter."""
+    fine = _improve(slopes[-FINEST:], 1)
+    scatter = np.abs(np.diff(fine, axis=0)) * steps[-FINEST + 2 :, None]
+    scatter = np.where(np.isfinite(scatter), scatter, 0)
+    return np.maximum(floor, np.max(scatter, axis=0, initial=0))
+
+
+def _improve(table: np.ndarray, order: int) -> np.ndarray:
+    return table[1:] + (table[1:] - table[:-1]) / (RATIO ** (2 * order) - 1)
+
+
+def _extrapolate(slopes: np.ndarray, steps: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The best extrapolant of each entry and its error."""
+    values, bounds = [], []
+    table = slopes
+    for order in range(1, EXTRAPOLATIONS + 1):
+        better = _improve(table, order)
+        disagreement = np.maximum(np.abs(better - table[1:]), np.abs(better - table[:-1]))
+        # the next finer extrapolant has to agree as well, so that no chance coincidence of two passes for accuracy
+        disagreement = np.maximum(disagreement[:-1], np.abs(better[1:] - better[:-1]))
+        values.append(better[:-1])
+        bounds.append(_no_better_than_finer(disagreement + 2 * noise / steps[order:-1, None]))
+        table = better
+    value, bound = np.concatenate(values), np.concatenate(bounds)
+    bound = np.where(np.isfinite(bound), bound, np.inf)
+    best = np.argmin(bound, axis=0)[None]
+    return np.take_along_axis(value, best, 0)[0], np.take_along_axis(bound, best, 0)[0]
+
+
+def _no_better_than_finer(bounds: np.ndarray) -> np.ndarray:
+    """Errors that grow, from fine steps to coarse, no slower than rounding noise falls.
+
+    The smallest of many bounds is taken in the end, and the smallest is the one that chance made too small.
+    """
+    smooth = bounds.copy()
+    for k in (1, 2):
+        smooth[:-k] = np.maximum(smooth[:-k], bounds[k:] / RATIO**k)
+    return smooth
+
+
+def _kinks(bends: np.ndarray, slopes: np.ndarray, steps: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Entries whose one-sided slopes differ: (f(x+h) + f(x-h) - 2 f(x)) / h does not go to zero with h."""
+    fine = bends[-FINEST:]
+    jump = np.abs((RATIO * fine[1:] - fine[:-1]) / (RATIO - 1))  # extrapolated to step zero
+    jump -= 40 * noise / steps[-FINEST + 1 :, None]
+    slope = np.max(np.abs(slopes[-FINEST:]), axis=0)
+    return np.min(jump, axis=0) > 1e-6 * slope

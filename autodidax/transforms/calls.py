@@ -1,0 +1,161 @@
+"""Primitives that carry whole programs: their common treatment by every transform, and the plain call, `jit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autodidax.compile.program import compiled
+from autodidax.core.avals import is_inexact
+from autodidax.core.interpreters import Tracer, dtype_of
+from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.primitive import Primitive
+from autodidax.primitives.convert import zeros_of
+from autodidax.transforms.forward import instantiate
+from autodidax.transforms.program import (
+    Split,
+    batch_program,
+    jvp_program,
+    linearize_program,
+    transpose_program,
+    vjp_program,
+)
+from autodidax.transforms.reverse import Call, LinearTracer
+
+
+class HigherOrder(Primitive):
+    """A primitive whose parameters hold programs or functions, which handles each transform itself: `trace_jvp`,
+    `trace_reverse`, `trace_linear` and `trace_batch` take the trace in place of rules on values."""
+
+    multiple_results = True
+    higher_order = True
+
+    def trace_jvp(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        raise self._missing("forward-mode treatment (trace_jvp)")
+
+    def trace_reverse(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        raise self._missing("reverse-mode treatment (trace_reverse)")
+
+    def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        raise self._missing("linear treatment (trace_linear)")
+
+    def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        raise self._missing("batching treatment (trace_batch)")
+
+
+def is_linear(t: Any) -> bool:
+    """Whether a tangent stands for an unknown, under any tracers."""
+    while isinstance(t, Tracer):
+        if isinstance(t, LinearTracer):
+            return True
+        if t.trace.staging:
+            return False
+        if isinstance(t.node, Tracer) and is_linear(t.node):
+            return True
+        t = t.val
+    return False
+
+
+def split_tangents(trace: Any, args: Sequence[Any]) -> tuple[list[Any], list[Any], tuple[bool, ...]]:
+    """Primals, tangents of the active arguments, and which are active."""
+    pairs = [trace.unbox(a) for a in args]
+    active = tuple(t is not None for _, t in pairs)
+    return [x for x, _ in pairs], [t for _, t in pairs if t is not None], active
+
+
+def box_outputs(trace: Any, outs: Sequence[Any], tangents: Any, out_active: Sequence[bool]) -> list[Any]:
+    ts = iter(tangents)
+    return [trace.box(o, instantiate(next(ts), o)) if a else o for o, a in zip(outs, out_active, strict=True)]
+
+
+def take_residuals(split: Split, args: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
+    return [args[r.index] if r.is_input else extra[r.index] for r in split.residuals]
+
+
+def fill_cts(cts: Sequence[Any], avals: Sequence[Any], out_active: Sequence[bool]) -> list[Any]:
+    """The cotangents that a backward program takes: zeros where there is none."""
+    return [zeros_of(a) if c is None else c for c, a, on in zip(cts, avals, out_active, strict=True) if on]
+
+
+def spread(values: Any, flags: Sequence[bool]) -> list[Any]:
+    """Values at the flagged places, None elsewhere."""
+    it = iter(values)
+    return [next(it) if f else None for f in flags]
+
+
+class ProgramCall(HigherOrder):
+    """Runs one program: parameters `jaxpr` and `name`."""
+
+    def impl(self, *args: Any, jaxpr: ClosedJaxpr, name: str) -> list[Any]:
+        return compiled(jaxpr)(*args)
+
+    def abstract_eval(self, *avals: Any, jaxpr: ClosedJaxpr, name: str) -> list[Any]:
+        return jaxpr.out_avals
+
+    def trace_jvp(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        jaxpr, name = params["jaxpr"], params["name"]
+        primals, tangents, active = split_tangents(trace, args)
+        if any(map(is_linear, tangents)):
+            split = linearize_program(jaxpr, active)
+            outs = self(*primals, jaxpr=split.first, name=name)
+            n = len(jaxpr.out_avals)
+            residuals = take_residuals(split, primals, outs[n:])
+            ts = self(*residuals, *tangents, jaxpr=split.second, name=name)
+            return box_outputs(trace, outs[:n], ts, split.out_active)
+        program, out_active = jvp_program(jaxpr, active)
+        outs = self(*primals, *tangents, jaxpr=program, name=name)
+        n = len(jaxpr.out_avals)
+        return box_outputs(trace, outs[:n], outs[n:], out_active)
+
+    def trace_reverse(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        jaxpr, name = params["jaxpr"], params["name"]
+        ins, vals = trace.split(args)
+        active = tuple(n >= 0 for n in ins)
+        split = vjp_program(jaxpr, active)
+        outs = self(*vals, jaxpr=split.first, name=name)
+        n = len(jaxpr.out_avals)
+        residuals = [trace.guard.hold_operand(r) for r in take_residuals(split, vals, outs[n:])]
+        avals = jaxpr.out_avals
+
+        def pull(cts: list[Any]) -> list[Any]:
+            gs = self(*residuals, *fill_cts(cts, avals, split.out_active), jaxpr=split.second, name=name)
+            return spread(spread(gs, split.late), active)
+
+        return record_call(trace, outs[:n], split.out_active, Call(pull), ins)
+
+    def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        jaxpr, name = params["jaxpr"], params["name"]
+        linear = tuple(isinstance(a, LinearTracer) and a.trace is trace for a in args)
+        others = [a for a, on in zip(args, linear, strict=True) if not on]
+
+        def pull(cts: list[Any]) -> list[Any]:
+            with_ct = tuple(c is not None for c in cts)
+            program, flags = transpose_program(jaxpr, linear, with_ct)
+            gs = self(*others, *[c for c in cts if c is not None], jaxpr=program, name=name)
+            return spread(gs, flags)
+
+        def push(*tangents: Any) -> list[Any]:
+            ts, rest = iter(tangents), iter(others)
+            return self(*[next(ts) if on else next(rest) for on in linear], jaxpr=jaxpr, name=name)
+
+        ins = tuple(a.node for a, on in zip(args, linear, strict=True) if on)
+        return trace.results(jaxpr.out_avals, (Call(pull, push), ins, len(jaxpr.out_avals)))
+
+    def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        program, batched = batch_program(params["jaxpr"], trace, tuple(d is not None for d in dims))
+        outs = self(*vals, **(params | {"jaxpr": program}))
+        return [trace.box(o) if b else o for o, b in zip(outs, batched, strict=True)]
+
+
+def record_call(trace: Any, outs: Sequence[Any], out_active: Sequence[bool], call: Call, ins: tuple[int, ...]) -> list[Any]:
+    """Tracers for the active outputs of a call node."""
+    tape = trace.tape
+    main = len(tape)
+    tape.append((call, ins, len(outs)))
+    return [
+        trace.result(o, (k, main)) if on and is_inexact(dtype_of(o)) else o
+        for k, (o, on) in enumerate(zip(outs, out_active, strict=True))
+    ]
+
+
+jit_p = ProgramCall("jit")

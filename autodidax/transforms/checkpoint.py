@@ -1,0 +1,92 @@
+"""checkpoint: reverse mode that keeps a function's inputs and computes the rest again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from autodidax import tree
+from autodidax.core.interpreters import frames, get_aval
+from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.transforms.boundary import as_value, check_callable, name_of, parameter_names
+from autodidax.transforms.calls import ProgramCall, fill_cts, record_call, spread, take_residuals
+from autodidax.transforms.program import run, stage, tangent_aval, vjp_program
+from autodidax.transforms.reverse import Call
+from autodidax.transforms.staging import StaticArguments, stage_call
+
+
+class Remat(ProgramCall):
+    """Runs a program; its backward pass runs it again instead of keeping what it computed."""
+
+    def trace_reverse(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+        jaxpr, name = params["jaxpr"], params["name"]
+        ins, vals = trace.split(args)
+        active = tuple(n >= 0 for n in ins)
+        outs = self(*vals, jaxpr=jaxpr, name=name)
+        held = [trace.guard.hold_operand(v) for v in vals]
+        program, out_active, late = _again(jaxpr, active)
+        avals = jaxpr.out_avals
+
+        def pull(cts: list[Any]) -> list[Any]:
+            gs = self(*held, *fill_cts(cts, avals, out_active), jaxpr=program, name=name)
+            return spread(spread(gs, late), active)
+
+        return record_call(trace, outs, out_active, Call(pull), ins)
+
+
+def _again(jaxpr: ClosedJaxpr, active: tuple[bool, ...]) -> Any:
+    """One program from inputs and cotangents to cotangents of the inputs."""
+    key = ("remat", active)
+    if key not in jaxpr.derived:
+        split = vjp_program(jaxpr, active)
+        n_in, n_out = len(jaxpr.in_avals), len(jaxpr.out_avals)
+
+        def forward_and_backward(*args: Any) -> list[Any]:
+            values, cts = args[:n_in], args[n_in:]
+            extra = run(split.first, values)[n_out:]
+            return run(split.second, [*take_residuals(split, values, extra), *cts])
+
+        cts = [tangent_aval(a) for a, on in zip(jaxpr.out_avals, split.out_active, strict=True) if on]
+        program, _ = stage(forward_and_backward, [*jaxpr.in_avals, *cts], transform="checkpoint")
+        jaxpr.derived[key] = program, split.out_active, split.late
+    return jaxpr.derived[key]
+
+
+remat_p = Remat("checkpoint")
+
+
+def checkpoint(
+    fun: Callable[..., Any],
+    *,
+    prevent_cse: bool = True,
+    policy: Callable[..., Any] | None = None,
+    static_argnums: Any = (),
+) -> Callable[..., Any]:
+    """`fun`, whose reverse mode keeps its inputs alone and computes the rest again in the backward pass.
+
+    The function is staged when it is differentiated, so its Python control flow must not depend on traced values.
+
+    Source: jax.checkpoint.
+
+    >>> import numpy as np
+    >>> import autodidax
+    >>> float(autodidax.grad(checkpoint(lambda x: np.sin(np.sin(x))))(0.0))
+    1.0
+    """
+    check_callable("checkpoint", fun)
+    statics = StaticArguments("checkpoint", fun, static_argnums, None, parameter_names(fun))
+
+    def checkpoint_f(*args: Any, **kwargs: Any) -> Any:
+        if not frames():
+            return fun(*args, **kwargs)
+        dynamic, new_kwargs, static = statics.split(args, kwargs)
+        leaves, _ = tree.flatten((dynamic, new_kwargs))
+        leaves = [as_value(x, lambda k=k: f"checkpoint: leaf {k} of the arguments") for k, x in enumerate(leaves)]
+        avals = [get_aval(x) for x in leaves]
+        program, captured, out_tree = stage_call("checkpoint", fun, dynamic, new_kwargs, static, avals)
+        return out_tree.unflatten(remat_p(*captured, *leaves, jaxpr=program, name=name_of(fun)))
+
+    checkpoint_f.__name__ = name_of(fun)
+    checkpoint_f.__doc__ = getattr(fun, "__doc__", None)
+    checkpoint_f.__wrapped__ = fun  # type: ignore[attr-defined]  # as functools.wraps sets it
+    return checkpoint_f

@@ -1,0 +1,188 @@
+"""jit: a function is staged once for each signature, and runs as one compiled program."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from autodidax import tree
+from autodidax.compile.program import Compiled, compiled
+from autodidax.config import config
+from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
+from autodidax.core.interpreters import Tracer, frames, get_aval
+from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.transforms.batching import BatchTrace
+from autodidax.transforms.boundary import as_value, check_callable, fresh_outputs, leaf_names, name_of, parameter_names
+from autodidax.transforms.calls import jit_p
+from autodidax.transforms.closures import reaches_tracer
+from autodidax.transforms.staging import StaticArguments, stage_call, struct_aval
+
+_programs: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
+
+
+class Lowered:
+    """A function's program for one signature, before compilation."""
+
+    def __init__(self, program: ClosedJaxpr, in_tree: tree.PyTreeDef, out_tree: tree.PyTreeDef, captured: list[Any]):
+        self._program = program
+        self._in_tree = in_tree
+        self._out_tree = out_tree
+        self._captured = captured
+
+    def jaxpr(self) -> ClosedJaxpr:
+        """The staged program."""
+        return self._program
+
+    def as_text(self) -> str:
+        """The staged program, printed."""
+        return str(self._program)
+
+    def compile(self) -> CompiledFunction:
+        """The compiled program, callable with arguments of the same signature."""
+        return CompiledFunction(compiled(self._program), self._in_tree, self._out_tree, self._captured)
+
+
+class CompiledFunction:
+    """A compiled program with its argument and result trees; static arguments are left out of the call."""
+
+    def __init__(self, program: Compiled, in_tree: tree.PyTreeDef, out_tree: tree.PyTreeDef, captured: list[Any]):
+        self._program = program
+        self._in_tree = in_tree
+        self._out_tree = out_tree
+        self._captured = captured
+
+    def source(self) -> str:
+        """The text of the emitted Python function."""
+        return self._program.source()
+
+    def as_text(self) -> str:
+        return self._program.source()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves = self._in_tree.flatten_up_to((args, kwargs))
+        return self._out_tree.unflatten(fresh_outputs(self._program(*self._captured, *leaves), leaves))
+
+
+def jit(
+    fun: Callable[..., Any] | None = None,
+    *,
+    static_argnums: Any = None,
+    static_argnames: Any = None,
+    donate_argnums: Any = None,
+    donate_argnames: Any = None,
+    keep_unused: bool = False,
+    inline: bool = False,
+    backend: str = "numpy",
+) -> Any:
+    """`fun` as a staged program: traced once for each combination of shapes, dtypes, trees and static arguments, then run
+    as one Python function of NumPy calls.
+
+    Parameters
+    ----------
+    static_argnums, static_argnames : arguments that are hashed and compared instead of traced.
+    donate_argnums, donate_argnames, keep_unused, inline : accepted for JAX's sake, without effect.
+    backend : the compiler to use; "numpy".
+
+    Raises
+    ------
+    TracerBoolConversionError : where Python control flow needs a traced value; use cond, where or a static argument.
+    ArgumentError : for an unhashable static argument.
+
+    Source: jax.jit.
+
+    >>> import numpy as np
+    >>> float(jit(lambda x: np.sin(x) * 2)(0.0))
+    0.0
+    """
+    if fun is None:
+        return lambda f: jit(f, static_argnums=static_argnums, static_argnames=static_argnames, backend=backend)
+    check_callable("jit", fun)
+    statics = StaticArguments("jit", fun, static_argnums, static_argnames, parameter_names(fun))
+    no_statics = not statics.nums and not statics.names
+    own: dict[Any, Any] = {}
+    try:
+        own = _programs.setdefault(fun, {}).setdefault((frozenset(statics.nums), frozenset(statics.names)), own)
+    except TypeError:  # neither hashable nor weakly referable: the programs live with this wrapper
+        pass
+
+    def jit_f(*args: Any, **kwargs: Any) -> Any:
+        if config.disable_jit:
+            return fun(*args, **kwargs)
+        static: Any = ()
+        dynamic, new_kwargs = args, kwargs
+        if not no_statics:
+            dynamic, new_kwargs, static = statics.split(args, kwargs)
+        leaves, in_tree = tree.flatten((dynamic, new_kwargs))
+        signature, traced = _signature(leaves)
+        open_transforms = frames()
+        if signature is None:
+            names = leaf_names(fun, dynamic, new_kwargs)
+            leaves = [as_value(x, lambda k=k: f"jit: {names[k]} of {name_of(fun)}") for k, x in enumerate(leaves)]
+            signature, traced = _signature(leaves)
+        key = (in_tree, signature, _static_key(static), _axes(open_transforms) if open_transforms else ())
+        entry = own.get(key)
+        if entry is None or (open_transforms and reaches_tracer(fun)):
+            avals = [get_aval(x) for x in leaves]
+            program, captured, out_tree = stage_call("jit", fun, dynamic, new_kwargs, static, avals)
+            entry = program, out_tree, captured
+            if not captured:
+                own[key] = entry
+        program, out_tree, captured = entry
+        if traced or captured:
+            outs = jit_p(*captured, *leaves, jaxpr=program, name=name_of(fun))
+            return out_tree.unflatten(outs)
+        outs = compiled(program, backend)(*leaves)
+        return out_tree.unflatten(fresh_outputs(outs, leaves))
+
+    def lower(*args: Any, **kwargs: Any) -> Lowered:
+        dynamic, new_kwargs, static = statics.split(args, kwargs)
+        leaves, in_tree = tree.flatten((dynamic, new_kwargs))
+        avals = [struct_aval(x, lambda k=k: f"jit: leaf {k} of the arguments") for k, x in enumerate(leaves)]
+        program, captured, out_tree = stage_call("jit", fun, dynamic, new_kwargs, static, avals)
+        return Lowered(program, in_tree, out_tree, captured)
+
+    jit_f.__name__ = name_of(fun)
+    jit_f.__doc__ = getattr(fun, "__doc__", None)
+    jit_f.__wrapped__ = fun  # type: ignore[attr-defined]  # as functools.wraps sets it
+    jit_f.lower = lower  # type: ignore[attr-defined]  # part of the interface
+    jit_f.clear_cache = own.clear  # type: ignore[attr-defined]  # part of the interface
+    return jit_f
+
+
+_type_keys: dict[Any, Any] = {t: t for t in PYTHON_SCALARS} | {bool: bool}
+
+
+def _signature(leaves: list[Any]) -> tuple[Any, bool]:
+    """Shape, dtype and weakness of each leaf as a hashable key (None where a leaf is no value), and whether one is
+    traced."""
+    out = []
+    traced = False
+    for x in leaves:
+        t = type(x)
+        known = _type_keys.get(t)
+        if known is not None:
+            out.append(known)
+        elif hasattr(x, "dtype") and hasattr(x, "shape"):
+            if isinstance(x, Tracer):
+                traced = True
+                aval: ShapedArray = x.aval
+                out.append((aval.shape, aval.dtype, aval.weak_type))
+            elif x.dtype.kind in "fciub":
+                out.append((x.shape, x.dtype))
+            else:
+                return None, False
+        else:
+            return None, False
+    return tuple(out), traced
+
+
+def _static_key(static: tuple[Any, ...]) -> Any:
+    return tuple((place, type(value), value) for place, value in static) if static else ()
+
+
+def _axes(open_transforms: Any) -> Any:
+    """The named axes in scope: a program may use them."""
+    return tuple(
+        (t.axis_name, t.size) for t in open_transforms if isinstance(t, BatchTrace) and t.axis_name is not None
+    )

@@ -1,0 +1,255 @@
+"""Transforms of staged programs: jaxpr in, jaxpr out.
+
+Each result is remembered on the program it was made from, so that it is made once and dies with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from autodidax.core.avals import ShapedArray, is_inexact
+from autodidax.core.interpreters import Tracer, dtype_of
+from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr
+from autodidax.primitives.convert import zeros_of
+from autodidax.primitives.shape import broadcast_to
+from autodidax.transforms.backward import backward, cast, transpose_record
+from autodidax.transforms.batching import BatchTrace
+from autodidax.transforms.forward import JVPTrace, instantiate
+from autodidax.transforms.reverse import LinearTrace, ReverseTrace
+from autodidax.transforms.stage import StageTrace, prune, stage
+
+Flags = tuple[bool, ...]
+
+
+def tangent_aval(aval: ShapedArray) -> ShapedArray:
+    """The aval of a tangent or cotangent: the primal's, not weak."""
+    return ShapedArray(aval.shape, aval.dtype)
+
+
+def run(closed: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
+    """Evaluate a program through bind."""
+    return eval_jaxpr(closed.jaxpr, closed.consts, *args)
+
+
+def differentiable(avals: Sequence[ShapedArray]) -> Flags:
+    return tuple(is_inexact(a.dtype) for a in avals)
+
+
+def jvp_program(closed: ClosedJaxpr, active: Flags, force: Flags | None = None) -> tuple[ClosedJaxpr, Flags]:
+    """Inputs: all primals, then the tangents of the active ones. Outputs: all primals, then the tangents of the outputs
+    that have one (all those in `force` get one), and which these are."""
+    key = ("jvp", active, force)
+    if key not in closed.derived:
+        flags: list[bool] = []
+
+        def both(*args: Any) -> list[Any]:
+            primals, tangents = args[: len(active)], iter(args[len(active) :])
+            with JVPTrace("jvp", "a staged program") as trace:
+                boxed = [trace.box(x, next(tangents)) if a else x for x, a in zip(primals, active, strict=True)]
+                pairs = [trace.unbox(x) for x in run(closed, boxed)]
+            flags[:] = [t is not None and is_inexact(dtype_of(v)) for v, t in pairs]
+            if force is not None:
+                flags[:] = [a or f for a, f in zip(flags, force, strict=True)]
+            return [v for v, _ in pairs] + [instantiate(t, v) for (v, t), a in zip(pairs, flags, strict=True) if a]
+
+        avals = closed.in_avals
+        t_avals = [tangent_aval(a) for a, on in zip(avals, active, strict=True) if on]
+        program, _ = stage(both, [*avals, *t_avals], transform="jvp")
+        closed.derived[key] = program, tuple(flags)
+    return closed.derived[key]
+
+
+class Residual(NamedTuple):
+    """Where a residual of a split program comes from: input number `index`, or extra output number `index`."""
+
+    is_input: bool
+    index: int
+
+
+class Split(NamedTuple):
+    """A program in two: `first` has the original inputs and returns the original outputs, then residuals; `second` takes
+    the residuals and the late inputs. `out_active`: the outputs that have a late counterpart; `late`: which of the late
+    results are present (the others are zero)."""
+
+    first: ClosedJaxpr
+    second: ClosedJaxpr
+    residuals: tuple[Residual, ...]
+    out_active: Flags
+    late: Flags
+
+
+def split_program(whole: ClosedJaxpr, n_early: int, n_out: int, out_active: Flags, late: Flags) -> Split:
+    """Cut a program with early and late inputs into what does not depend on the late ones and what does."""
+    jaxpr = whole.jaxpr
+    early_in, late_in = jaxpr.invars[:n_early], jaxpr.invars[n_early:]
+    dependent: set[Any] = set(late_in)
+    first_eqns: list[JaxprEqn] = []
+    second_eqns: list[JaxprEqn] = []
+    for eqn in jaxpr.eqns:
+        if any(v in dependent for v in eqn.invars if type(v) is Var):
+            second_eqns.append(eqn)
+            dependent.update(eqn.outvars)
+        else:
+            first_eqns.append(eqn)
+    second_outs = jaxpr.outvars[n_out:]
+    crossing: dict[Var, None] = {}
+    consts = dict(zip(jaxpr.constvars, whole.consts, strict=True))
+    for v in (*(v for e in second_eqns for v in e.invars), *second_outs):
+        if type(v) is Var and v not in dependent and v not in consts:
+            crossing[v] = None
+    position = {v: k for k, v in enumerate(early_in)}
+    residuals, extra = [], []
+    for v in crossing:
+        if v in position:
+            residuals.append(Residual(True, position[v]))
+        else:
+            residuals.append(Residual(False, len(extra)))
+            extra.append(v)
+    first = close(early_in, [*jaxpr.outvars[:n_out], *extra], first_eqns, consts)
+    second = close([*crossing, *late_in], second_outs, second_eqns, consts)
+    return Split(first, second, tuple(residuals), out_active, late)
+
+
+def close(invars: Sequence[Var], outvars: Sequence[Any], eqns: list[JaxprEqn], consts: dict[Var, Any]) -> ClosedJaxpr:
+    """A closed program from its parts, without what it does not use."""
+    eqns = prune(eqns, outvars)
+    used = {v for e in eqns for v in e.invars if type(v) is Var} | {v for v in outvars if type(v) is Var}
+    constvars = [v for v in consts if v in used]
+    return ClosedJaxpr(Jaxpr(constvars, list(invars), list(outvars), eqns), [consts[v] for v in constvars])
+
+
+def vjp_program(closed: ClosedJaxpr, active: Flags, with_ct: Flags | None = None) -> Split:
+    """Forward and backward program. The backward one takes residuals and the cotangents of the outputs in `out_active`
+    (those that depend on an active input, and are in `with_ct`), and returns cotangents of the active inputs: those
+    marked in `late` (the others are zero)."""
+    key = ("vjp", active, with_ct)
+    if key not in closed.derived:
+        avals = closed.in_avals
+        with StageTrace("vjp", "a staged program") as staging:
+            xs = [staging.input(a) for a in avals]
+            with ReverseTrace("vjp", "a staged program") as trace:
+                boxed = [trace.input(x) if a else x for x, a in zip(xs, active, strict=True)]
+                outs = run(closed, boxed)
+                tape = trace.tape
+                pairs = [(o.val, o.node) if isinstance(o, Tracer) and o.trace is trace else (o, None) for o in outs]
+            out_active = tuple(
+                n is not None and (with_ct is None or with_ct[k]) for k, (_, n) in enumerate(pairs)
+            )
+            slots: list[Any] = [None] * len(tape)
+            cts = []
+            for (_, n), on, aval in zip(pairs, out_active, closed.out_avals, strict=True):
+                if on:
+                    ct = staging.input(tangent_aval(aval))
+                    cts.append(ct)
+                    slots[n] = ct if slots[n] is None else slots[n] + ct
+            gs = backward(tape, sum(active), slots)
+            on_avals = [a for a, on in zip(avals, active, strict=True) if on]
+            late = tuple(g is not None for g in gs)
+            results = [cast(g, a.dtype) for g, a in zip(gs, on_avals, strict=True) if g is not None]
+            whole, _ = staging.finish([*xs, *cts], [*(v for v, _ in pairs), *results])
+        closed.derived[key] = split_program(whole, len(xs), len(outs), out_active, late)
+    return closed.derived[key]
+
+
+def linearize_program(closed: ClosedJaxpr, active: Flags, force: Flags | None = None) -> Split:
+    """The program and its derivative, which takes residuals and the tangents of the active inputs and returns the
+    tangents of the outputs in `out_active`."""
+    key = ("linearize", active, force)
+    if key not in closed.derived:
+        both, out_active = jvp_program(closed, active, force)
+        n_out = len(closed.out_avals)
+        closed.derived[key] = split_program(both, len(active), n_out, out_active, (True,) * sum(out_active))
+    return closed.derived[key]
+
+
+def transpose_program(closed: ClosedJaxpr, linear: Flags, with_ct: Flags | None = None) -> tuple[ClosedJaxpr, Flags]:
+    """The transpose in the linear inputs: takes the other inputs and the cotangents of the outputs (those in `with_ct`);
+    returns the cotangents of the linear inputs that have one, and which these are."""
+    with_ct = (True,) * len(closed.out_avals) if with_ct is None else with_ct
+    key = ("transpose", linear, with_ct)
+    if key not in closed.derived:
+        avals = closed.in_avals
+        flags: list[bool] = []
+
+        def transposed(*args: Any) -> list[Any]:
+            n_others = len(linear) - sum(linear)
+            others, cts = iter(args[:n_others]), iter(args[n_others:])
+            with LinearTrace("transpose", "a staged program") as trace:
+                boxed = [trace.input(a) if on else next(others) for a, on in zip(avals, linear, strict=True)]
+                outs = run(closed, boxed)
+                tape = trace.tape
+            pairs = [(o, next(cts)) for o, on in zip(outs, with_ct, strict=True) if on]
+            gs = transpose_record(trace, tape, sum(linear), pairs)
+            flags[:] = [g is not None for g in gs]
+            on_avals = [a for a, on in zip(avals, linear, strict=True) if on]
+            return [cast(g, a.dtype) for g, a in zip(gs, on_avals, strict=True) if g is not None]
+
+        others = [a for a, on in zip(avals, linear, strict=True) if not on]
+        ct_avals = [tangent_aval(a) for a, on in zip(closed.out_avals, with_ct, strict=True) if on]
+        program, _ = stage(transposed, [*others, *ct_avals], transform="transpose")
+        closed.derived[key] = program, tuple(flags)
+    return closed.derived[key]
+
+
+def batch_program(
+    closed: ClosedJaxpr, trace: BatchTrace, batched: Flags, force: Flags | None = None
+) -> tuple[ClosedJaxpr, Flags]:
+    """The program on batches, batch axis first, and which outputs are batched (at least those in `force`)."""
+    key = ("batch", trace.size, trace.axis_name, batched, force)
+    if key not in closed.derived:
+        flags: list[bool] = []
+        size, name = trace.size, trace.axis_name
+
+        def mapped(*args: Any) -> list[Any]:
+            with BatchTrace("a staged program", size, name) as inner:
+                outs = run(closed, [inner.box(x) if b else x for x, b in zip(args, batched, strict=True)])
+                pairs = [inner.unbox(x) for x in outs]
+            flags[:] = [d is not None for _, d in pairs]
+            if force is not None:
+                flags[:] = [b or f for b, f in zip(flags, force, strict=True)]
+            avals = closed.out_avals
+            return [
+                broadcast_to(v, shape=(size, *a.shape)) if b and d is None else v
+                for (v, d), b, a in zip(pairs, flags, avals, strict=True)
+            ]
+
+        avals = [
+            ShapedArray((size, *a.shape), a.dtype) if b else a for a, b in zip(closed.in_avals, batched, strict=True)
+        ]
+        program, _ = stage(mapped, avals, transform="vmap")
+        closed.derived[key] = program, tuple(flags)
+    return closed.derived[key]
+
+
+def rearranged(closed: ClosedJaxpr, inputs: Sequence[Any], outputs: Sequence[int] | None = None) -> ClosedJaxpr:
+    """The program with other inputs: positions of its own, or avals for inputs that it ignores; and outputs chosen by
+    position."""
+    jaxpr = closed.jaxpr
+    invars = [jaxpr.invars[i] if isinstance(i, int) else Var(i) for i in inputs]
+    outvars = jaxpr.outvars if outputs is None else [jaxpr.outvars[k] for k in outputs]
+    return ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, list(outvars), jaxpr.eqns), closed.consts)
+
+
+def zeros_program(in_avals: Sequence[ShapedArray], out_avals: Sequence[ShapedArray]) -> ClosedJaxpr:
+    """A program that ignores its inputs and returns zeros."""
+    program, _ = stage(lambda *_: [zeros_of(a) for a in out_avals], in_avals)
+    return program
+
+
+def unify_captures(programs: Sequence[tuple[ClosedJaxpr, list[Any]]]) -> tuple[list[ClosedJaxpr], list[Any]]:
+    """Programs that each have captured tracers as first inputs, given all the captured tracers of all of them."""
+    captured: list[Any] = []
+    for _, own in programs:
+        captured += [c for c in own if not any(c is d for d in captured)]
+    if all(len(own) == len(captured) for _, own in programs) and all(
+        all(c is d for c, d in zip(own, captured, strict=True)) for _, own in programs
+    ):
+        return [p for p, _ in programs], captured
+    result = []
+    for program, own in programs:
+        place = {id(c): k for k, c in enumerate(own)}
+        front = [place.get(id(c), c.aval) for c in captured]
+        rest = range(len(own), len(program.jaxpr.invars))
+        result.append(rearranged(program, [*front, *rest]))
+    return result, captured

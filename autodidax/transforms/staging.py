@@ -1,0 +1,144 @@
+"""make_jaxpr and eval_shape: a function's program, and the shapes of its results, without running it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autodidax import errors, tree
+from autodidax.core.avals import ShapeDtypeStruct, ShapedArray
+from autodidax.core.interpreters import Tracer, get_aval
+from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.transforms.boundary import as_value, check_callable, leaf_names, name_of, parameter_names
+from autodidax.transforms.stage import stage
+
+
+class StaticArguments:
+    """Which arguments of a function are static: part of the program's identity instead of its inputs."""
+
+    __slots__ = ("transform", "fun", "nums", "names")
+
+    def __init__(self, transform: str, fun: Any, static_argnums: Any, static_argnames: Any, names: tuple[str, ...]):
+        nums = () if static_argnums is None else (static_argnums,) if isinstance(static_argnums, int) else static_argnums
+        strs = () if static_argnames is None else (static_argnames,) if isinstance(static_argnames, str) else static_argnames
+        self.transform = transform
+        self.fun = fun
+        self.nums = {int(k) for k in nums} | {names.index(s) for s in strs if s in names}
+        self.names = set(strs) | {names[k] for k in self.nums if -len(names) <= k < len(names)}
+
+    def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, tuple[Any, ...]]:
+        """Dynamic args, dynamic kwargs, and the static ones as (place, value) pairs."""
+        if not self.nums and not self.names:
+            return args, kwargs, ()
+        nums = {k % len(args) if -len(args) <= k < len(args) else None for k in self.nums}
+        static = [(k, args[k]) for k in range(len(args)) if k in nums]
+        static += [(k, kwargs[k]) for k in sorted(kwargs) if k in self.names]
+        for place, value in static:
+            try:
+                hash(value)
+            except TypeError:
+                raise errors.ArgumentError(
+                    f"{self.transform} of {name_of(self.fun)}: the static argument {place!r} is a "
+                    f"{type(value).__name__}, which cannot be hashed",
+                    mend="pass a hashable value (a tuple instead of a list), or make the argument dynamic",
+                ) from None
+        dynamic = tuple(a for k, a in enumerate(args) if k not in nums)
+        return dynamic, {k: v for k, v in kwargs.items() if k not in self.names}, tuple(static)
+
+    @staticmethod
+    def join(dynamic: Any, kwargs: dict[str, Any], static: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
+        """The whole call again."""
+        args = list(dynamic)
+        kwargs = dict(kwargs)
+        for place, value in static:
+            if isinstance(place, str):
+                kwargs[place] = value
+            else:
+                args.insert(place, value)
+        return args, kwargs
+
+
+def struct_aval(x: Any, what: Callable[[], str]) -> ShapedArray:
+    """Aval of a value, or of anything with shape and dtype."""
+    if not isinstance(x, Tracer) and hasattr(x, "shape") and hasattr(x, "dtype"):
+        return ShapedArray(tuple(x.shape), x.dtype, getattr(x, "weak_type", False))
+    return get_aval(as_value(x, what))
+
+
+def stage_call(
+    transform: str, fun: Callable[..., Any], args: Any, kwargs: Any, static: tuple[Any, ...], avals: list[ShapedArray]
+) -> tuple[ClosedJaxpr, list[Any], tree.PyTreeDef]:
+    """The program of a call, its captured tracers, and the tree of its output; `avals` are those of the dynamic leaves."""
+    _, in_tree = tree.flatten((args, kwargs))
+    box: list[Any] = []
+
+    def flat(*leaves: Any) -> list[Any]:
+        new_args, new_kwargs = in_tree.unflatten(leaves)
+        new_args, new_kwargs = StaticArguments.join(new_args, new_kwargs, static)
+        outs, out_tree = tree.flatten(fun(*new_args, **new_kwargs))
+        box.append(out_tree)
+        return [as_value(x, lambda k=k: f"{transform}: output {k} of {name_of(fun)}") for k, x in enumerate(outs)]
+
+    names = lambda: _dynamic_names(fun, args, kwargs, static)  # noqa: E731
+    program, captured = stage(flat, avals, transform=transform, name=name_of(fun), arg_names=names)
+    return program, captured, box[0]
+
+
+def _dynamic_names(fun: Any, args: Any, kwargs: Any, static: tuple[Any, ...]) -> list[str]:
+    full_args, full_kwargs = StaticArguments.join(args, kwargs, static)
+    for place, _ in static:
+        if isinstance(place, str):
+            full_kwargs.pop(place)
+        else:
+            full_args[place] = None  # an empty tree: keeps the positions, adds no leaf
+    return leaf_names(fun, full_args, full_kwargs)
+
+
+def make_jaxpr(
+    fun: Callable[..., Any],
+    static_argnums: Any = None,
+    axis_env: Any = None,
+    return_shape: bool = False,
+    *,
+    static_argnames: Any = None,
+) -> Callable[..., Any]:
+    """A function that returns the program (closed jaxpr) of `fun` for its arguments, without running it.
+
+    Source: jax.make_jaxpr.
+
+    >>> import numpy as np
+    >>> make_jaxpr(lambda x: 2.0 * x)(np.zeros(3))
+    { lambda ; a:f64[3]. let
+        b:f64[3] = mul 2.0:f64[] a
+      in (b,) }
+    """
+    check_callable("make_jaxpr", fun)
+
+    def make_jaxpr_f(*args: Any, **kwargs: Any) -> Any:
+        from_names = StaticArguments("make_jaxpr", fun, static_argnums, static_argnames, parameter_names(fun))
+        dynamic, new_kwargs, static = from_names.split(args, kwargs)
+        leaves, _ = tree.flatten((dynamic, new_kwargs))
+        avals = [struct_aval(x, lambda k=k: f"make_jaxpr: leaf {k} of the arguments") for k, x in enumerate(leaves)]
+        program, _, out_tree = stage_call("make_jaxpr", fun, dynamic, new_kwargs, static, avals)
+        if return_shape:
+            return program, out_tree.unflatten([_struct(a) for a in program.out_avals])
+        return program
+
+    make_jaxpr_f.__name__ = f"make_jaxpr_{name_of(fun)}"
+    return make_jaxpr_f
+
+
+def _struct(a: ShapedArray) -> ShapeDtypeStruct:
+    return ShapeDtypeStruct(a.shape, a.dtype, a.weak_type)
+
+
+def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Shapes and dtypes of `fun`'s outputs, as ShapeDtypeStructs, without running it; arguments may be structs too.
+
+    Source: jax.eval_shape.
+
+    >>> import numpy as np
+    >>> eval_shape(lambda x: x.sum(axis=0), ShapeDtypeStruct((3, 4), np.float32))
+    ShapeDtypeStruct(shape=(4,), dtype=float32)
+    """
+    return make_jaxpr(fun, return_shape=True)(*args, **kwargs)[1]
