@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import os
 import pkgutil
 import sys
 from collections.abc import Sequence
@@ -32,7 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     command.add_arguments(check)
     options = parser.parse_args(argv)
-    return command.run(options, load_all)
+    try:
+        return command.run(options, load_all)
+    except BrokenPipeError:  # the reader of the output, such as head, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 if __name__ == "__main__":

@@ -65,7 +65,10 @@ class Cond(HigherOrder):
             first, second, residuals = _join_splits(splits, n)
             outs = self(index, *primals, branches=first)
             kept = [*primals, *outs[n:]]
-            lin = [_widen_results(p, s.out_active, out_active, branches[0].out_avals) for p, s in zip(second, splits, strict=True)]
+            lin = [
+                _widen_results(p, s.out_active, out_active, branches[0].out_avals)
+                for p, s in zip(second, splits, strict=True)
+            ]
             ts = self(index, *[kept[k] for k in residuals], *tangents, branches=tuple(lin))
             return box_outputs(trace, outs[:n], ts, out_active)
         out_active = _union(jvp_program(b, active)[1] for b in branches)
@@ -271,7 +274,8 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         raise errors.ArgumentError("switch takes an index, functions, and operands", mend="write switch(i, [f, g], x)")
     if shape_of(index) or dtype_of(index).kind not in "iu":
         raise errors.ArgumentError(
-            f"switch: the index must be an integer scalar, it is {get_aval(index)!r}", mend="convert it with astype(int)"
+            f"switch: the index must be an integer scalar, it is {get_aval(index)!r}",
+            mend="convert it with astype(int)",
         )
     known = concrete(index)
     if known is not None:

@@ -130,9 +130,7 @@ class Loop(HigherOrder):
             outs, t_outs = self._run_both(primals, ts, program, cond, body, length, reverse)
         count = len(outs) - len(out_active)
         boxes = spread(t_outs, out_active)
-        return outs[:count] + [
-            o if t is None else trace.box(o, t) for o, t in zip(outs[count:], boxes, strict=True)
-        ]
+        return outs[:count] + [o if t is None else trace.box(o, t) for o, t in zip(outs[count:], boxes, strict=True)]
 
     def _run_both(
         self, primals: Parts, ts: Parts, program: Any, cond: Any, body: Any, length: int, reverse: bool
@@ -268,9 +266,7 @@ class Loop(HigherOrder):
             ]  # fmt: skip
             split.second.derived[key] = stage(backward_body, avals, transform="vjp")[0]
         program = split.second.derived[key]
-        init = [
-            zeros_of(a) if c is None else c for c, a, on in zip(cts[:n], carry_avals, carry_on, strict=True) if on
-        ]
+        init = [zeros_of(a) if c is None else c for c, a, on in zip(cts[:n], carry_avals, carry_on, strict=True) if on]
         parts = Parts(
             moved.trip, [], moved.consts, [*init, *[zeros_of(a) for a in sum_avals]], [*moved.xs, *_present(y_cts)]
         )
@@ -302,7 +298,9 @@ class Loop(HigherOrder):
         )  # fmt: skip
         outs, moved = self._run_first(early, split, params)
         count = len(outs) - len(body.out_avals)
-        return self._record_linear(trace, parts, (consts_on, carry_on, xs_on), split, out_late, outs, moved, count, params)
+        return self._record_linear(
+            trace, parts, (consts_on, carry_on, xs_on), split, out_late, outs, moved, count, params
+        )
 
     def _record_linear(
         self, trace: Any, parts: Parts, flags: Any, split: Split, out_late: Any, outs: Any, moved: Moved, count: int,
@@ -401,7 +399,9 @@ class Loop(HigherOrder):
             cond_consts, consts = args[:n_cond], args[n_cond : n_cond + n_const]
             running, steps, *carry = args[n_cond + n_const :]
             rows = rows_like(running, size)
-            fed = [_rows(x, rows) if b else x for x, b in zip([*consts, *carry], [*consts_on, *(True,) * n], strict=True)]
+            fed = [
+                _rows(x, rows) if b else x for x, b in zip([*consts, *carry], [*consts_on, *(True,) * n], strict=True)
+            ]
             outs = run(program, fed)
             new = [select_rows(running, a, b) for a, b in zip(outs[:n], carry, strict=True)]
             still = logical_and(running, run(test, [*cond_consts, *new])[0])

@@ -55,7 +55,7 @@ def _predicate(x: Any) -> Any:
 def _staged_while(cond_fun: Any, body_fun: Any, init: Any) -> Any:
     leaves, in_tree = flat_operands("while_loop", init)
     args_tree = tree.treedef_tuple([in_tree])
-    same = lambda out_tree: (out_tree, in_tree, None)  # noqa: E731
+    same = lambda out_tree: (out_tree, in_tree, None)
     leaves, body, captured, _ = _fixed_carry("while_loop", body_fun, leaves, args_tree, same, ())
     avals = [get_aval(x) for x in leaves]
     test, test_captured, test_tree = stage_flat("while_loop", cond_fun, args_tree, avals)
@@ -72,7 +72,12 @@ def _staged_while(cond_fun: Any, body_fun: Any, init: Any) -> Any:
 
 
 def _fixed_carry(
-    transform: str, fun: Any, leaves: list[Any], in_tree: tree.PyTreeDef, split_out: Any, row_avals: Sequence[ShapedArray]
+    transform: str,
+    fun: Any,
+    leaves: list[Any],
+    in_tree: tree.PyTreeDef,
+    split_out: Any,
+    row_avals: Sequence[ShapedArray],
 ) -> tuple[list[Any], ClosedJaxpr, list[Any], Any]:
     """Stage a body whose output carry has the input carry's types: Python scalars in the carry take the dtype that the
     body gives them; any other difference is an error that shows it. `split_out` gives the carry's part of the output tree
@@ -127,7 +132,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
         for i in range(lo, hi):
             val = body_fun(i, val)
         return val
-    step = lambda carry, _: ((carry[0] + 1, body_fun(carry[0], carry[1])), None)  # noqa: E731
+    step = lambda carry, _: ((carry[0] + 1, body_fun(carry[0], carry[1])), None)
     return scan(step, (np.int64(lo), init_val), None, length=max(hi - lo, 0))[0][1]
 
 
@@ -194,7 +199,9 @@ def _pair(f: Any, out: Any) -> tuple[Any, Any]:
 def _length(rows: list[Any], length: int | None) -> int:
     for x in rows:
         if not shape_of(x):
-            raise errors.ShapeError("scan: a leaf of xs is a scalar", mend="give arrays with a leading axis to scan over")
+            raise errors.ShapeError(
+                "scan: a leaf of xs is a scalar", mend="give arrays with a leading axis to scan over"
+            )
     sizes = {shape_of(x)[0] for x in rows} | ({int(length)} if length is not None else set())
     if len(sizes) != 1:
         raise errors.ShapeError(

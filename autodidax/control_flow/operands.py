@@ -35,7 +35,9 @@ def flat_operands(transform: str, operands: Any) -> tuple[list[Any], tree.PyTree
     return [as_value(x, lambda k=k: f"{transform}: operand {k}") for k, x in enumerate(leaves)], treedef
 
 
-def stage_flat(transform: str, fun: Callable[..., Any], in_tree: tree.PyTreeDef, avals: Sequence[ShapedArray]) -> Staged:
+def stage_flat(
+    transform: str, fun: Callable[..., Any], in_tree: tree.PyTreeDef, avals: Sequence[ShapedArray]
+) -> Staged:
     """The program of fun(*operands) on flat leaves, its captured tracers, and its output tree."""
     box: list[Any] = []
 

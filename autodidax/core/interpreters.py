@@ -170,13 +170,19 @@ def get_aval(x: Any) -> ShapedArray:
 
 
 def shape_of(x: Any) -> tuple[int, ...]:
-    t = type(x)
-    return () if t in PYTHON_SCALARS else x.shape if t is np.ndarray else get_aval(x).shape
+    """Shape of any value, traced or not."""
+    try:
+        return x.shape
+    except AttributeError:  # a Python scalar, or a list
+        return get_aval(x).shape
 
 
 def dtype_of(x: Any) -> np.dtype:
-    t = type(x)
-    return PYTHON_SCALARS[t] if t in PYTHON_SCALARS else x.dtype if t is np.ndarray else get_aval(x).dtype
+    """Dtype of any value, traced or not."""
+    try:
+        return x.dtype
+    except AttributeError:  # a Python scalar, or a list
+        return get_aval(x).dtype
 
 
 def innermost_staging(level: int) -> Any:

@@ -182,7 +182,9 @@ def check_jaxpr(jaxpr: Jaxpr) -> None:
                 raise errors.JaxprError(f"{where}: the literal {a!r} is no scalar", mend="make it a constant")
         want = eqn.primitive.out_avals(*[a.aval for a in eqn.invars], **eqn.params)
         got = [v.aval for v in eqn.outvars]
-        if len(want) != len(got) or any(w.shape != g.shape or w.dtype != g.dtype for w, g in zip(want, got, strict=True)):
+        if len(want) != len(got) or any(
+            w.shape != g.shape or w.dtype != g.dtype for w, g in zip(want, got, strict=True)
+        ):
             raise errors.JaxprError(f"{where}: outputs are {got}, its rule says {want}", mend="correct the avals")
         for sub in subjaxprs(eqn.params):
             check_jaxpr(sub.jaxpr)

@@ -22,7 +22,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, broadcast_shapes
-from autodidax.core.interpreters import bind, op1, op2
+from autodidax.core.interpreters import Tracer, bind, op1, op2
 
 by_code: list[Any] = []  # primitives by their integer code; records hold the code, which the collector need not follow
 partial1: list[Callable[..., Any] | None] = []  # code -> d(out, x) of a unary pointwise primitive
@@ -233,6 +233,7 @@ class Pointwise(Primitive):
         super().__init__(name, module=module, numpy_function=fun, register=register)
         self.fun = fun
         self.impl = impl or fun  # type: ignore[method-assign]  # an instance's own implementation
+        self.evaluate = self.impl  # the same under a name that no class attribute shadows: faster to look up
         self.nin = nin
         self.linear, self.multilinear, self.linear_in = linear, multilinear, linear_in
         self.zero_derivative, self.nondifferentiable = zero_derivative, nondifferentiable
@@ -291,10 +292,12 @@ class Pointwise(Primitive):
 
 
 def _generic_op(p: Pointwise, nin: int) -> Callable[..., Any]:
+    """The function of a pointwise primitive that traces do not handle on the short path."""
+    impl = p.impl
     if nin == 1:
-        return lambda x: bind(p, x)
+        return lambda x: bind(p, x) if isinstance(x, Tracer) else impl(x)
     if nin == 2:
-        return lambda x, y: bind(p, x, y)
+        return lambda x, y: bind(p, x, y) if isinstance(x, Tracer) or isinstance(y, Tracer) else impl(x, y)
     return lambda *args: bind(p, *args)
 
 
@@ -365,7 +368,9 @@ def linear(
     name: str, impl: Callable[..., Any], transpose: Callable[..., Any], *, abstract_eval: Any = None, **rules: Any
 ) -> Primitive:
     """A linear primitive from functions: impl(*args, **params), transpose(ct, *args, **params) -> [ct, ...]."""
-    return _from_functions(name, dict(linear=True), impl=impl, transpose=transpose, abstract_eval=abstract_eval, **rules)
+    return _from_functions(
+        name, dict(linear=True), impl=impl, transpose=transpose, abstract_eval=abstract_eval, **rules
+    )
 
 
 def multilinear(

@@ -6,10 +6,10 @@ On plain arguments each is NumPy's function itself; on traced ones it is built f
 from __future__ import annotations
 
 import sys as _sys
+from types import ModuleType as _ModuleType
 from typing import Any
 
 import numpy as _numpy
-
 from numpy import (
     array2string,
     array_repr,
@@ -18,6 +18,7 @@ from numpy import (
     base_repr,
     binary_repr,
     blackman,
+    bool,
     broadcast_shapes,
     c_,
     diag_indices,
@@ -235,9 +236,9 @@ from autodidax.numpy.elementwise import (
     less,
     less_equal,
     log,
-    log10,
     log1p,
     log2,
+    log10,
     logaddexp,
     logaddexp2,
     logical_and,
@@ -340,7 +341,7 @@ from autodidax.numpy.selecting import (
     take_along_axis,
     where,
 )
-from autodidax.numpy.shape import (
+from autodidax.numpy.shaping import (
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -401,6 +402,13 @@ from autodidax.numpy.statistics import (
     var,
 )
 
+_NOT_PUBLIC = {"Any", "annotations"}
+__all__ = [
+    name
+    for name, value in globals().items()
+    if name == "linalg" or not (name[0] == "_" or isinstance(value, _ModuleType) or name in _NOT_PUBLIC)
+]
+
 
 def __getattr__(name: str) -> Any:
     """NumPy's names that are not here, and the part that loads SciPy."""
@@ -408,9 +416,9 @@ def __getattr__(name: str) -> Any:
         from autodidax.primitives import special
 
         return special
-    where = "numpy has it, autodidax.numpy does not" if hasattr(_numpy, name) else "neither has numpy"
+    known = "numpy has it, autodidax.numpy does not" if hasattr(_numpy, name) else "neither has numpy"
     raise AttributeError(
-        f"module 'autodidax.numpy' has no attribute {name!r}: {where}; notes/limits.md lists what is missing"
+        f"module 'autodidax.numpy' has no attribute {name!r}: {known}; notes/limits.md lists what is missing"
     )
 
 

@@ -99,4 +99,3 @@ def refuse_array(x: Tracer) -> NoReturn:
         mend="call the function of autodidax.numpy (as anp) with the same name, e.g. anp.array([x, y]), anp.full, "
         "anp.asarray, anp.dot(a, x) for a.dot(x); write into a plain array with anp.at(a)[i].set(x)",
     )
-

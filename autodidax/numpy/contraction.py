@@ -29,6 +29,8 @@ def matmul(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
 
     Source: numpy.matmul.
     """
+    if out is None and not options:
+        return contraction.matmul.op(operand(x1), operand(x2))
     refuse_out("matmul", out)
     return contraction.matmul(*_typed("matmul", (x1, x2), options))
 

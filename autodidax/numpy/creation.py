@@ -10,7 +10,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.numpy.dispatch import axis_of, numpy_function, operand, strong
-from autodidax.numpy.shape import full_shape, moveaxis
+from autodidax.numpy.shaping import full_shape, moveaxis
 from autodidax.primitives.convert import astype as convert
 from autodidax.primitives.shape import broadcast_to, concatenate, reshape
 
@@ -128,7 +128,9 @@ def empty_like(
 
 
 @numpy_function
-def full(shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None) -> Any:
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
+) -> Any:
     """An array filled with a value, which may be traced and broadcasts to the shape.
 
     Source: numpy.full.
@@ -176,7 +178,7 @@ def linspace(
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     start, stop = operand(start), operand(stop)
-    inexact = np.result_type(dtype_of(start), dtype_of(stop), np.float64(num))
+    inexact = np.result_type(dtype_of(start), dtype_of(stop), 1.0)
     delta = convert(stop, inexact) - convert(start, inexact)
     start = convert(start, inexact) + 0 * delta  # in the shape of both
     intervals = num - 1 if endpoint else num

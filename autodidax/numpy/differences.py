@@ -11,7 +11,7 @@ from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.numpy.dispatch import NoValue, axis_of, numpy_function, operand
 from autodidax.numpy.joining import concatenate, stack
 from autodidax.numpy.reductions import sum as sum_of
-from autodidax.numpy.shape import broadcast_to, moveaxis, ravel
+from autodidax.numpy.shaping import broadcast_to, moveaxis, ravel
 from autodidax.primitives import rearrange
 from autodidax.primitives import shape as prim
 from autodidax.primitives.comparison import not_equal
@@ -114,7 +114,7 @@ def _gradient_along(f: Any, k: int, h: Any, edge_order: int) -> Any:
     n = shape_of(f)[k]
     if n < edge_order + 1:
         raise ValueError("Shape of array too small to calculate a numerical gradient")
-    at = lambda i, j=None: f[_along(k, i, (None if i == -1 else i + 1) if j is None else j)]  # noqa: E731
+    at = lambda i, j=None: f[_along(k, i, (None if i == -1 else i + 1) if j is None else j)]
     if not shape_of(h):
         inner = (f[_along(k, 2, None)] - f[_along(k, None, -2)]) / (2.0 * h)
         if edge_order == 1:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
 from autodidax import errors
-from autodidax.core.interpreters import Tracer, get_aval, shape_of
+from autodidax.core.avals import PYTHON_SCALARS
+from autodidax.core.interpreters import Tracer, ValueTracer, get_aval, shape_of
 from autodidax.primitives.convert import astype, convert_element_type
 from autodidax.primitives.shape import stack
 
@@ -104,8 +105,17 @@ def common_dtype(items: list[Any]) -> np.dtype:
 
 def strong(x: Any) -> Any:
     """A value without a weak type, as NumPy's functions return it: a Python scalar becomes a NumPy scalar."""
-    aval = get_aval(x)
-    return convert_element_type(x, dtype=aval.dtype) if aval.weak_type else x
+    if isinstance(x, ValueTracer):
+        val = strong(x.val)
+        if val is x.val:
+            return x
+        same = object.__new__(type(x))  # the same place in the record, or the same tangent
+        same.trace, same.val, same.node = x.trace, val, x.node if type(x.node) is int else strong(x.node)
+        return same
+    t = type(x)
+    if t in PYTHON_SCALARS:
+        return PYTHON_SCALARS[t].type(x)
+    return convert_element_type(x, dtype=x.dtype) if isinstance(x, Tracer) and x.weak_type else x
 
 
 def axis_of(axis: Any, ndim: int) -> int:

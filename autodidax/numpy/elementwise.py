@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
+from autodidax.core.interpreters import get_aval
 from autodidax.numpy.dispatch import NoValue, given, numpy_function, operand, refuse_out, strong
 from autodidax.numpy.ufuncs import lookup, public
 from autodidax.primitives import convert, rounding, trigonometric
@@ -110,7 +111,7 @@ def real(val: Any) -> Any:
 
     Source: numpy.real.
     """
-    return strong(convert.real(operand(val)))
+    return convert.real(operand(val))
 
 
 @numpy_function
@@ -119,7 +120,11 @@ def imag(val: Any) -> Any:
 
     Source: numpy.imag.
     """
-    return convert.imag(operand(val))
+    val = operand(val)
+    aval = get_aval(val)
+    if aval.weak_type and aval.dtype.kind != "c":
+        return aval.dtype.type(0).item()  # (1.5).imag is a Python number too
+    return convert.imag(val)
 
 
 @numpy_function
@@ -129,7 +134,8 @@ def angle(z: Any, deg: bool = False) -> Any:
     Source: numpy.angle.
     """
     z = operand(z)
-    out = lookup(np.arctan2)(convert.imag(z), convert.real(z))
+    parts = (convert.imag(z), convert.real(z)) if get_aval(z).dtype.kind == "c" else (0, z)
+    out = lookup(np.arctan2)(*parts)
     return out * (180 / np.pi) if deg else out
 
 

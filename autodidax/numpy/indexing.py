@@ -10,7 +10,8 @@ import numpy as np
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.primitives.elementwise import pow_operator
 from autodidax.primitives.gather import getitem_mode
-from autodidax.primitives.scatter import scatter_add, scatter_max, scatter_min, scatter_mul, scatter_set, update_at
+from autodidax.primitives.indexing import scatter_add, scatter_set
+from autodidax.primitives.scatter import scatter_max, scatter_min, scatter_mul, update_at
 
 
 class IndexUpdater:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from autodidax.core.interpreters import Tracer, dtype_of, shape_of
-from autodidax.numpy.dispatch import axis_of, numpy_function, operand, refuse_out, strong
-from autodidax.numpy.shape import atleast_1d, atleast_2d, atleast_3d, ravel
+from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.numpy.dispatch import axis_of, numpy_function, operand, refuse_out
+from autodidax.numpy.shaping import atleast_1d, atleast_2d, atleast_3d, ravel
 from autodidax.primitives import rearrange
 from autodidax.primitives import shape as prim
 from autodidax.primitives.convert import astype

@@ -9,11 +9,19 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import Trace, Tracer
-from autodidax.numpy import concreteness, contraction, creation, elementwise, indexing, reductions, selecting
-from autodidax.numpy import shape as shaping
-from autodidax.numpy import sorting, statistics
+from autodidax.numpy import (
+    concreteness,
+    contraction,
+    creation,
+    elementwise,
+    indexing,
+    reductions,
+    selecting,
+    shaping,
+    sorting,
+    statistics,
+)
 from autodidax.numpy.concreteness import describe
-from autodidax.numpy.dispatch import NoValue
 
 
 class MissingAttributeError(errors.UnsupportedError, AttributeError):
@@ -152,7 +160,7 @@ def install() -> None:
         setattr(Tracer, name, getattr(method, "__wrapped__", method))
     for name, get in ATTRIBUTES.items():
         setattr(Tracer, name, property(get))
-    Trace.__call__ = _call_trace  # type: ignore[attr-defined]
+    Trace.__call__ = _call_trace  # type: ignore[method-assign]
 
 
 install()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import numpy as np
@@ -10,23 +10,20 @@ import numpy as np
 from autodidax import errors
 from autodidax.core import interpreters
 from autodidax.core.interpreters import Tracer, innermost_staging
-from autodidax.core.primitive import registry
 from autodidax.numpy import concreteness
 from autodidax.numpy.concreteness import concrete, describe
+from autodidax.primitives import bits, contraction, indexing, rounding
 from autodidax.primitives import comparison as cmp
 from autodidax.primitives import elementwise as ew
-from autodidax.primitives import indexing
-from autodidax.transforms.reverse import ReverseTracer
-
-
-def operator_of(ufunc: np.ufunc) -> Callable[..., Any]:
-    """The function of the primitive that implements a ufunc."""
-    p = registry[ufunc]
-    return getattr(p, "op", p)
+from autodidax.transforms.reverse import ReverseTrace, ReverseTracer
 
 
 def _reflected(op: Any) -> Any:
     return lambda self, other: op(other, self)
+
+
+def _matmul(x: Any, y: Any) -> Any:
+    return contraction.matmul(x, y)
 
 
 def _divmod(x: Any, y: Any) -> tuple[Any, Any]:
@@ -35,18 +32,18 @@ def _divmod(x: Any, y: Any) -> tuple[Any, Any]:
 
 _BINARY = {
     "add": ew.add.op, "sub": ew.subtract.op, "mul": ew.multiply.op, "truediv": ew.divide.op,
-    "pow": ew.pow_operator, "matmul": operator_of(np.matmul), "floordiv": operator_of(np.floor_divide),
-    "mod": operator_of(np.remainder), "divmod": _divmod, "and": operator_of(np.bitwise_and),
-    "or": operator_of(np.bitwise_or), "xor": operator_of(np.bitwise_xor), "lshift": operator_of(np.left_shift),
-    "rshift": operator_of(np.right_shift),
+    "pow": ew.pow_operator, "matmul": _matmul, "floordiv": rounding.floor_divide.op,
+    "mod": rounding.remainder.op, "divmod": _divmod, "and": bits.bitwise_and.op,
+    "or": bits.bitwise_or.op, "xor": bits.bitwise_xor.op, "lshift": bits.left_shift.op,
+    "rshift": bits.right_shift.op,
 }  # fmt: skip
 _COMPARISONS = {
     "lt": cmp.less.op, "le": cmp.less_equal.op, "gt": cmp.greater.op, "ge": cmp.greater_equal.op,
     "eq": cmp.equal.op, "ne": cmp.not_equal.op,
 }  # fmt: skip
 _UNARY = {
-    "neg": ew.negative.op, "pos": lambda self: self, "abs": operator_of(np.absolute),
-    "invert": operator_of(np.invert),
+    "neg": ew.negative.op, "pos": lambda self: self, "abs": ew.absolute.op,
+    "invert": bits.invert.op,
 }  # fmt: skip
 
 
@@ -55,11 +52,12 @@ def getitem(x: Any, index: Any) -> Any:
     t = type(index)
     if type(x) is ReverseTracer and (t is int or t is slice or (t is tuple and _is_basic(index))):
         trace = x.trace
-        if not interpreters.stagings_open or innermost_staging(trace.level) is None:
-            val = x.val
+        # a trace that has ended is of another type: bind refuses it
+        if type(trace) is ReverseTrace and (not interpreters.stagings_open or innermost_staging(trace.level) is None):
+            val: Any = x.val
             if type(val) is ndarray or isinstance(val, Tracer):
                 try:
-                    out = val[index]
+                    out = val[index]  # type: ignore[index]  # operators are installed below
                 except IndexError:
                     return indexing.getitem(x, index)  # says which axis
                 template = index if t is tuple else (index,)
@@ -73,7 +71,7 @@ _BASIC = {int, slice, type(None), type(Ellipsis)}
 
 
 def _is_basic(index: tuple[Any, ...]) -> bool:
-    for i in index:  # a loop: a generator would cost half of the whole
+    for i in index:  # noqa: SIM110  # a generator would cost half of the whole
         if type(i) not in _BASIC:
             return False
     return True

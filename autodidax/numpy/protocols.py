@@ -11,9 +11,8 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.interpreters import Tracer
 from autodidax.numpy import reductions
-from autodidax.numpy.concreteness import describe
 from autodidax.numpy.dispatch import operand, refuse_out
-from autodidax.numpy.ufuncs import NOT_READY, apply, calls, lookup
+from autodidax.numpy.ufuncs import NOT_READY, apply, calls
 
 functions: dict[Any, Callable[..., Any]] = {}  # a function of NumPy -> ours, on arguments of which some are traced
 
@@ -126,6 +125,8 @@ _ALTERNATIVES = {
     np.piecewise: "use where or select",
     np.trim_zeros: "its shape depends on values: slice with indices that are known",
 }
+
+
 def array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """NumPy calls this for any function that dispatches, where an argument is traced."""
     ours = functions.get(function)

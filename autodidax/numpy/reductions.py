@@ -16,13 +16,12 @@ from autodidax.numpy.dispatch import (
     numpy_function,
     operand,
     refuse_out,
-    strong,
 )
-from autodidax.primitives import elementwise as ew
 from autodidax.primitives import cumulative as cum
+from autodidax.primitives import elementwise as ew
 from autodidax.primitives import reductions as red
-from autodidax.primitives.comparison import equal, logical_not, not_equal
-from autodidax.primitives.convert import astype, stop_gradient_p
+from autodidax.primitives.comparison import not_equal
+from autodidax.primitives.convert import astype
 from autodidax.primitives.select import where as select
 from autodidax.primitives.shape import broadcast_to, expand_dims, reduce_sum, reshape
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autodidax.core.interpreters import dtype_of, get_aval, shape_of
-from autodidax.numpy.dispatch import NoValue, axes_of, axis_of, given, numpy_function, operand, refuse_out, strong
+from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.numpy.dispatch import NoValue, axes_of, axis_of, given, numpy_function, operand, refuse_out
 from autodidax.numpy.reductions import argmax, argmin, cumprod, cumsum, entry_count, max, mean, min, prod
 from autodidax.numpy.reductions import sum as sum_of
 from autodidax.primitives import elementwise as ew
 from autodidax.primitives import reductions as red
-from autodidax.primitives.comparison import greater, logical_not, not_equal
+from autodidax.primitives.comparison import logical_not, not_equal
 from autodidax.primitives.convert import astype, conj, real
 from autodidax.primitives.select import where as select
 from autodidax.primitives.shape import reshape, transpose
@@ -178,7 +178,9 @@ def nanstd(
     return ew.sqrt(variance(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction))
 
 
-def _nan_extremum(function: Any, worst: float, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any) -> Any:
+def _nan_extremum(
+    function: Any, worst: float, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any
+) -> Any:
     a = operand(a)
     keepdims = bool(given(keepdims) and keepdims)
     filled, valid = _without_nan(a, worst)

@@ -17,10 +17,11 @@ from autodidax.core.interpreters import Tracer, ValueTracer, dtype_of
 from autodidax.core.primitive import registry
 from autodidax.numpy import contraction as products
 from autodidax.numpy.dispatch import holds_tracer, operand, refuse_out, strong
-from autodidax.primitives import bits, comparison, contraction, rounding, trigonometric  # they register the ufuncs
+from autodidax.primitives import bits, comparison, rounding, trigonometric
 from autodidax.primitives import elementwise as ew
 from autodidax.primitives.convert import astype, conj
 
+FAMILIES = (ew, bits, comparison, rounding, trigonometric)  # where the primitives of NumPy's ufuncs are
 calls: dict[Any, Callable[..., Any]] = {}
 load_scipy: list[Callable[[], Any]] = []  # loads SciPy's primitives; the package puts it here
 
@@ -91,6 +92,12 @@ def _divmod(x: Any, y: Any) -> tuple[Any, Any]:
     return calls[np.floor_divide](x, y), calls[np.remainder](x, y)
 
 
+def _power(x: Any, y: Any) -> Any:
+    if type(y) is int and dtype_of(x).kind == "b":
+        x = astype(x, np.int64)  # as numpy.power promotes them; the operator ** of booleans gives int8
+    return ew.pow_operator(x, y)
+
+
 def _float_power(x: Any, y: Any) -> Any:
     inputs = (dtype_of(x), dtype_of(y))
     dtype = np.complex128 if any(d.kind == "c" for d in inputs) else np.float64
@@ -105,11 +112,11 @@ _CONTRACTIONS: dict[np.ufunc, Callable[..., Any]] = {
 
 def _fill() -> None:
     calls.update({ufunc: getattr(f, "__wrapped__", f) for ufunc, f in _CONTRACTIONS.items()})
-    calls[np.power] = strengthened(ew.pow_operator)
+    calls[np.power] = strengthened(_power)
     calls[np.conjugate] = lambda x: strong(conj(x))
     calls[np.float_power] = _float_power
     calls[np.divmod] = _divmod
-    for p in registry:
+    for p in registry:  # those of ew, of the families below, and of what they import
         if isinstance(p.numpy_function, np.ufunc):
             calls.setdefault(p.numpy_function, call_of(p, p.numpy_function.nin))
 
@@ -168,9 +175,12 @@ def public(ufunc: np.ufunc) -> Callable[..., Any]:
 
 def _public1(ufunc: np.ufunc, call: Callable[..., Any]) -> Callable[..., Any]:
     def function(x: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if args or kwargs or type(x) in NOT_READY:
-            return _unusual(ufunc, (x, *args), kwargs)
-        return call(x) if isinstance(x, Tracer) else ufunc(x)
+        if not args and not kwargs:
+            if isinstance(x, Tracer):
+                return call(x)
+            if type(x) not in NOT_READY:
+                return ufunc(x)
+        return _unusual(ufunc, (x, *args), kwargs)
 
     return function
 

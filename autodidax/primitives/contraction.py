@@ -18,7 +18,7 @@ from autodidax.core.primitive import Primitive, sample
 from autodidax.primitives.comparison import equal
 from autodidax.primitives.convert import conj, real
 from autodidax.primitives.select import where
-from autodidax.primitives.shape import broadcast_to, reduce_sum, reshape, transpose, without_axes
+from autodidax.primitives.shape import broadcast_to, expand_dims, reduce_sum, reshape, transpose, without_axes
 
 
 def swap_last(x: Any) -> Any:
@@ -143,11 +143,15 @@ def _promote(x: Any, dim: int | None, shape: tuple[int, ...], rank: int) -> Any:
     return reshape(x, shape=shape) if shape_of(x) != shape else x
 
 
+def _shaped(x: Any, shape: tuple[int, ...]) -> Any:
+    return x.reshape(shape) if type(x) is np.ndarray else reshape(x, shape=shape)
+
+
 def _pull_left(ct: Any, x: tuple[int, ...], y: Any) -> Any:
     """Cotangent of the left operand, of shape x; a broadcast batch is left to be summed."""
     column, out = shape_of(y), shape_of(ct)
     if len(column) == 1:
-        return reshape(ct, shape=(*out, 1)) * y if len(x) > 1 else ct * y
+        return _shaped(ct, (*out, 1)) * y if len(x) > 1 else ct * y
     if len(x) == 1:
         if len(column) == 2:
             return matmul(y, ct)
@@ -167,7 +171,7 @@ def _pull_right(ct: Any, x: Any, y: tuple[int, ...]) -> Any:
     if len(row) == 1:
         if len(y) == 1:
             return ct * x
-        return reshape(x, shape=(*row, 1)) * reshape(ct, shape=(*out[:-1], 1, out[-1]))
+        return _shaped(x, (*row, 1)) * _shaped(ct, (*out[:-1], 1, out[-1]))
     if len(y) > 2 or (len(y) == 2 and len(row) == 2):
         return matmul(swap_last(x), ct)
     if len(row) == 2:
@@ -181,7 +185,7 @@ def _pull_right(ct: Any, x: Any, y: tuple[int, ...]) -> Any:
 
 matmul = MatMul("matmul")
 
-OPTIMIZE_ABOVE = 5000  # multiplications: from here on a contraction is brought to matrix products
+OPTIMIZE_ABOVE = 4000  # multiplications: from here on a contraction is brought to matrix products
 
 
 @functools.lru_cache(maxsize=1024)
@@ -225,7 +229,10 @@ class Einsum(Primitive):
 
     def impl(self, *operands, subscripts):
         sizes = label_sizes(subscripts, [np.shape(x) for x in operands])
-        if len(operands) == 1 or math.prod(sizes.values()) < OPTIMIZE_ABOVE:
+        if len(operands) == 1:
+            out = np.einsum(subscripts, *operands)
+            return out.copy() if out.base is not None else out  # of a diagonal NumPy gives a view
+        if math.prod(sizes.values()) < OPTIMIZE_ABOVE:
             return np.einsum(subscripts, *operands)
         if len(operands) == 2:
             return _einsum_pair(subscripts, *map(np.asarray, operands))
@@ -272,9 +279,9 @@ class Einsum(Primitive):
             ("ij,j->", (2, 3), (3,)), ("ij,kl->il", (2, 3), (2, 3)), ("i,ij,j->", (2,), (2, 3), (3,)),
             ("ab,bc,cd->ad", (2, 3), (3, 2), (2, 3)), ("ii,i->i", (3, 3), (3,)), ("->", ()), (",i->i", (), (3,)),
             ("ij,ij->ij", (1, 3), (2, 3)), ("ij,j->i", (2, 3), (1,)), ("ij,jk->ik", (2, 1), (3, 4)),
-            ("ij,jk->ik", (2, 0), (0, 3)), ("i->", (0,)), ("ij,jk->ki", (20, 30), (30, 20)),
-            ("bij,bkj->bki", (3, 20, 30), (3, 10, 30)), ("ij,jk,kl->il", (9, 9), (9, 9), (9, 9)),
-            ("ij,jk->ik", (20, 1), (30, 20)), ("iij,jk->ki", (9, 9, 20), (20, 10)), ("i,i->", (6000,), (6000,)),
+            ("ij,jk->ik", (2, 0), (0, 3)), ("i->", (0,)), ("ij,jk->ki", (16, 17), (17, 16)),
+            ("bij,bkj->bki", (3, 9, 16), (3, 10, 16)), ("ij,jk,kl->il", (9, 9), (9, 9), (9, 9)),
+            ("ij,jk->ik", (16, 1), (16, 16)), ("iij,jk->ki", (5, 5, 16), (16, 64)),
         ]:  # fmt: skip
             yield sample(*[rng.normal(size=s) for s in shapes], subscripts=subscripts)
         x, y = rng.normal(size=(2, 3)), rng.normal(size=(3, 2))
@@ -361,6 +368,11 @@ class EuclideanNorm(Primitive):
 
     def batch(self, args, dims, *, axes):
         return euclidean_norm(*args, axes=tuple(k + 1 for k in axes)), 0
+
+    def vjp(self, ct, out, primals, active, *, axes):
+        (x,) = primals
+        weight = expand_dims(ct / where(equal(out, 0), 1, out), axes)
+        return [weight * conj(x)]
 
     def samples(self, rng):
         for shape, axes in [

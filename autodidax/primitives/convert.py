@@ -15,7 +15,7 @@ class ConvertElementType(Primitive):
     """Cast to another dtype: (...) -> (...); real to complex is linear, complex to real drops the imaginary part."""
 
     linear = True
-    structural = False
+    structural = True
 
     def impl(self, x, *, dtype):
         x = np.asarray(x)
@@ -69,13 +69,14 @@ def _complex_samples(rng):
     for shape in [(), (3,), (2, 3), (0,)]:
         yield sample(rng.normal(size=shape) + 1j * rng.normal(size=shape))
     yield sample((rng.normal(size=3) + 1j).astype(np.complex64))
+    yield sample(0.5 - 1.5j, name="Python scalar")
 
 
 class _ComplexPart(Primitive):
     linear = True
 
     def abstract_eval(self, x):
-        return ShapedArray(x.shape, _real_dtype(x.dtype))
+        return ShapedArray(x.shape, _real_dtype(x.dtype), x.weak_type)
 
     def batch(self, args, dims):
         return self(*args), 0
@@ -87,8 +88,10 @@ class _ComplexPart(Primitive):
 class Real(_ComplexPart):
     """Real part of a complex array: c128[...] -> f64[...]."""
 
+    structural = True
+
     def impl(self, x):
-        return np.array(np.real(x))[()]
+        return x.real if type(x) is complex else np.array(np.real(x))[()]
 
     def transpose(self, ct, x):
         return [convert_element_type(ct, dtype=x.dtype)]
@@ -98,7 +101,7 @@ class Imag(_ComplexPart):
     """Imaginary part of a complex array: c128[...] -> f64[...]; transposed without a conjugate: ct -> -i ct."""
 
     def impl(self, x):
-        return np.array(np.imag(x))[()]
+        return x.imag if type(x) is complex else np.array(np.imag(x))[()]
 
     def transpose(self, ct, x):
         return [make_complex(zeros_like(ct), -ct)]
@@ -138,6 +141,7 @@ class Conj(Primitive):
     """Complex conjugate of a complex array; linear over the reals, its own transpose."""
 
     linear = True
+    structural = True
     numpy_function = np.conjugate
 
     def impl(self, x):
@@ -147,7 +151,7 @@ class Conj(Primitive):
         return ShapedArray(x.shape, x.dtype)
 
     def transpose(self, ct, x):
-        return [conj_complex(ct)]
+        return [conj(ct)]
 
     def batch(self, args, dims):
         return self(*args), 0

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from autodidax.core.avals import PYTHON_SCALARS
-from autodidax.core.interpreters import Tracer, dtype_of, get_aval
+from autodidax.core.interpreters import Tracer, dtype_of
 from autodidax.core.primitive import Pointwise, Primitive, Sample, pointwise, sample
 from autodidax.primitives.comparison import equal, greater, isinf, logical_and, not_equal
 from autodidax.primitives.convert import astype, conj, real
@@ -247,9 +247,9 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _power_by_base(z, x, y):
-    """y x**(y - 1), and exactly 0 where y is 0."""
+    """y x**(y - 1), and exactly 0 where y is 0, so that integer powers are right at x = 0 in every order."""
     if type(y) in PYTHON_SCALARS:
-        return y * power(x, y - 1) if y != 0 else 0.0
+        return 0.0 if y == 0 else y * (x if y == 2 else power(x, y - 1))
     zero = equal(y, 0)
     return where(zero, 0, y * power(x, astype(where(zero, 1, y - 1), dtype_of(z))))
 
@@ -270,6 +270,12 @@ def _power_samples(rng):
     yield sample(2.0, rng.normal(size=3).astype(np.float32), name="Python base")
     yield sample(np.arange(1, 4), rng.normal(size=3), name="integer base")
     yield sample(rng.uniform(0.3, 2.0, 3), 2.0, name="squares")
+    yield from (sample(rng.uniform(0.5, 1.5, (2, 3)), n, name=f"power {n}") for n in (-2, -1, 0, 1, 2, 3, 5))
+    yield sample(np.array([0.0, -1.5]), 3, name="cubes at 0")
+    yield sample(rng.normal(size=3) + 1j, 3, name="complex cubes")
+    yield sample(rng.normal(size=3).astype(np.float32), 3, name="cubes")
+    yield sample(0.7, -1, name="Python scalars")
+    yield sample(np.arange(3), 2, name="squares of integers")
     yield sample(rng.normal(size=3) + 1j, rng.normal(size=3) + 0.5j, name="complex")
     yield sample(-rng.uniform(0.5, 2.0, 3), rng.normal(size=3) + 0.5j, name="complex exponent")
 
@@ -279,51 +285,20 @@ power = pointwise(
 )
 
 
-class IntegerPow(Primitive):
-    """x**n for a fixed integer n: (...) -> (...); right at x = 0 to all orders."""
-
-    def impl(self, x, *, n):
-        return _power(x, n)
-
-    def abstract_eval(self, x, *, n):
-        if x.weak_type or (x.dtype.kind in "iub" and n < 0):
-            return get_aval(self.impl(x.dtype.type(1).item() if x.weak_type else np.ones(x.shape, x.dtype), n=n))
-        return power.abstract_eval(x, get_aval(n))
-
-    def jvp(self, out, primals, tangents, *, n):
-        return None if n == 0 else tangents[0] * _integer_slope(primals[0], n)
-
-    def vjp(self, ct, out, primals, active, *, n):
-        return [None if n == 0 else ct * _integer_slope(primals[0], n)]
-
-    def batch(self, args, dims, *, n):
-        return self(*args, n=n), 0
-
-    def samples(self, rng):
-        for n in (-2, -1, 0, 1, 2, 3, 5):
-            yield sample(rng.uniform(0.5, 1.5, (3,)), n=n)
-        yield sample(np.zeros(3), n=3, name="at 0")
-        yield sample(rng.uniform(0.5, 1.5, ()), n=3)
-        yield sample(rng.uniform(0.5, 1.5, (2, 0)), n=2)
-        yield sample(rng.uniform(0.5, 1.5, 3).astype(np.float32), n=3)
-        yield sample(0.7, n=3, name="Python scalar")
-        yield sample(0.7, n=-1, name="Python scalar")
-        yield sample(np.arange(3), n=2, name="integers")
-        yield sample(rng.normal(size=3) + 1j, n=3)
-
-
-def _integer_slope(x, n):
-    return n * pow_operator(x, n - 1) if n != 1 else 1
-
-
-integer_pow = IntegerPow("integer_pow")
-
-
 def pow_operator(x: Any, y: Any) -> Any:
-    """x**y as Python and NumPy mean it, with the exact rules for integer exponents."""
-    if type(y) is int:
-        return square(x) if y == 2 else integer_pow(x, n=y)
+    """x**y as Python and NumPy mean it."""
+    if type(y) is not int:
+        return power(x, y)
+    if y == 2:
+        return square(x)
+    if y < 0 and isinstance(x, Tracer) and x.weak_type and x.dtype.kind == "i":
+        return divide(1, power(x, -y))  # a Python integer to a negative power is a float, one of an array an error
     return power(x, y)
+
+
+def integer_pow(x: Any, y: int) -> Any:
+    """x**y for a fixed integer y. Source: jax.lax.integer_pow."""
+    return pow_operator(x, operator.index(y))
 
 
 __all__ = [

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from autodidax.core.avals import Masked
+from autodidax.core.interpreters import Tracer
 from autodidax.core.primitive import pointwise, sample
-from autodidax.primitives.comparison import equal, logical_and, logical_or, not_equal
+from autodidax.primitives.comparison import equal, logical_and, logical_or
 from autodidax.primitives.select import where
 
 
@@ -15,14 +16,19 @@ def _share(t, z, own, other):
 
     A nan that won is the result too: `z` need not equal itself.
     """
-    chosen = logical_or(equal(own, z), not_equal(own, own))
-    return Masked(where(chosen, where(equal(own, other), 0.5 * t, t), 0), chosen)
+    return _part(t, logical_or(own == z, own != own), own, other)
 
 
 def _share_of_numbers(t, z, own, other):
     """The same where a nan loses."""
-    chosen = equal(own, z)
-    return Masked(where(chosen, where(equal(own, other), 0.5 * t, t), 0), chosen)
+    return _part(t, equal(own, z), own, other)
+
+
+def _part(t, chosen, own, other):
+    tie = equal(own, other)
+    if isinstance(tie, Tracer) or tie.any():
+        t = where(tie, 0.5 * t, t)
+    return Masked(where(chosen, t, 0), chosen)
 
 
 def _samples(rng):

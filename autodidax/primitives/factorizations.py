@@ -21,7 +21,14 @@ from autodidax.primitives.convert import conj, imag, real
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import concatenate, expand_dims
 from autodidax.primitives.solves import MatrixFunction
-from autodidax.primitives.triangular import adjoint, linalg_dtype, solve_triangular, square_size, triangular_part
+from autodidax.primitives.triangular import (
+    adjoint,
+    linalg_dtype,
+    pull_congruence,
+    solve_triangular,
+    square_size,
+    triangular_part,
+)
 
 
 def real_dtype(dtype: np.dtype) -> np.dtype:
@@ -76,6 +83,8 @@ class Cholesky(MatrixFunction):
         return matmul(out, triangular_part(inner, lower=True, diagonal=0.5))
 
     def vjp(self, ct, out, primals, active):
+        if type(ct) is np.ndarray and type(out) is np.ndarray and out.ndim == 2 and out.size:
+            return [conj(hermitian_part(pull_congruence(out, conj(ct))))]
         inner = triangular_part(matmul(adjoint(out), conj(ct)), lower=True, diagonal=0.5)
         half = solve_triangular(out, inner, lower=True, trans=2, unit_diagonal=False)
         full = solve_triangular(out, adjoint(half), lower=True, trans=2, unit_diagonal=False)

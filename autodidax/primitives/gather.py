@@ -337,10 +337,10 @@ dynamic_slice_p = DynamicSlice("dynamic_slice")
 dynamic_update_slice_p = DynamicUpdateSlice("dynamic_update_slice")
 
 
-def _starts(given: Any, ndim: int) -> list[Any]:
+def _starts(given: Any) -> list[Any]:
     """Starts as a list of scalars, from a sequence or a one-dimensional (traced) array."""
-    if isinstance(given, Tracer) and given.ndim == 1:
-        return [given[k] for k in range(given.shape[0])]
+    if isinstance(given, Tracer) and len(shape_of(given)) == 1:
+        return [getitem_p(given, index=(k,)) for k in range(shape_of(given)[0])]
     if not isinstance(given, tuple | list | np.ndarray):
         given = (given,)
     return [i if isinstance(i, Tracer) else np.int64(np.reshape(i, ())) for i in given]
@@ -352,7 +352,7 @@ def dynamic_slice(x: Any, start_indices: Any, slice_sizes: Sequence[int]) -> Any
     Negative starts count from the end. Source: jax.lax.dynamic_slice.
     """
     shape = shape_of(x)
-    starts, sizes = _starts(start_indices, len(shape)), tuple(int(w) for w in slice_sizes)
+    starts, sizes = _starts(start_indices), tuple(int(w) for w in slice_sizes)
     _check_window("dynamic_slice", shape, starts, sizes)
     return dynamic_slice_p(x, *[wrapped(i, n) for i, n in zip(starts, shape, strict=True)], sizes=sizes)
 
@@ -360,7 +360,7 @@ def dynamic_slice(x: Any, start_indices: Any, slice_sizes: Sequence[int]) -> Any
 def dynamic_update_slice(x: Any, update: Any, start_indices: Any) -> Any:
     """x with a window replaced by `update`, at starts that may be traced. Source: jax.lax.dynamic_update_slice."""
     shape = shape_of(x)
-    starts = _starts(start_indices, len(shape))
+    starts = _starts(start_indices)
     update = astype(update, dtype_of(x))
     _check_window("dynamic_update_slice", shape, starts, shape_of(update))
     return dynamic_update_slice_p(x, update, *[wrapped(i, n) for i, n in zip(starts, shape, strict=True)])

@@ -16,10 +16,9 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, Masked, ShapedArray, broadcast_shapes
-from autodidax.core.interpreters import Tracer, bind, dtype_of, get_aval, peel, shape_of
+from autodidax.core.interpreters import Tracer, bind, dtype_of, peel, shape_of
 from autodidax.core.primitive import Primitive, sample
 from autodidax.primitives.comparison import equal
-from autodidax.primitives.convert import astype
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import broadcast_to, reshape, stack, transpose
 
@@ -270,8 +269,11 @@ def batched_index(
 ) -> tuple[Template, list[Any], tuple[int, ...]]:
     """The index for a batch: template, arrays, and the permutation that brings the raw result to (batch, *result).
 
-    `x_shape` is the shape of one row of x; mapped arrays have their batch axis first.
+    `x_shape` is the shape of one row of x; mapped arrays have their batch axis first. An empty permutation stands for
+    no change.
     """
+    if not arrays and bool not in map(type, template):
+        return (slice(None), *template), [], ()
     shapes = [shape_of(a)[d is not None :] for a, d in zip(arrays, dims, strict=True)]
     form = layout(x_shape, template, shapes)
     rank, n_advanced = len(form.shape), len(form.advanced)
@@ -298,7 +300,7 @@ def batched_index(
 
 def permuted(x: Any, order: tuple[int, ...]) -> Any:
     """x with its axes in another order; x itself where the order is its own."""
-    return x if order == tuple(range(len(order))) else transpose(x, permutation=order)
+    return x if not order or order == tuple(range(len(order))) else transpose(x, permutation=order)
 
 
 def inverse(order: tuple[int, ...]) -> tuple[int, ...]:
@@ -426,10 +428,39 @@ def accumulate(ufunc: np.ufunc, out: np.ndarray, arrays: Sequence[Any], index: T
 
 def added_into_zeros(ct: Any, shape: Shape, arrays: Sequence[Any], index: Template) -> Any:
     """Zeros of a shape with `ct` added at an index: the transpose of reading there."""
-    zeros = np.zeros(shape, dtype_of(ct))
-    if isinstance(ct, Tracer) or any(isinstance(a, Tracer) for a in arrays):
-        return scatter_add(zeros, ct, *arrays, index=index)
-    return accumulate(np.add, zeros, arrays, index, ct)
+    return bind(scatter_into_zeros, ct, *arrays, index=index, shape=shape)
+
+
+class ScatterIntoZeros(Primitive):
+    """Zeros of a shape with updates added at an index: the transpose of reading there."""
+
+    linear_in = (0,)
+    structural = True
+
+    def impl(self, updates, *arrays, index, shape):
+        return accumulate(np.add, np.zeros(shape, dtype_of(updates)), arrays, index, updates)
+
+    def abstract_eval(self, updates, *arrays, index, shape):
+        return ShapedArray(shape, updates.dtype)
+
+    def transpose(self, ct, updates, *arrays, index, shape):
+        return [getitem_p(ct, *arrays, index=index), *[None] * len(arrays)]
+
+    def batch(self, args, dims, *, index, shape):
+        size = next(shape_of(a)[0] for a, d in zip(args, dims, strict=True) if d is not None)
+        updates = args[0] if dims[0] is not None else broadcast_to(args[0], shape=(size, *shape_of(args[0])))
+        template, arrays, order = batched_index(index, args[1:], dims[1:], True, shape, size)
+        updates = permuted(updates, inverse(order))
+        return self(updates, *arrays, index=template, shape=(size, *shape)), 0
+
+    def samples(self, rng):
+        for x, arrays, index, name in _index_samples(rng):
+            form = layout(x.shape, index, [a.shape for a in arrays])
+            updates = rng.uniform(0.5, 1.5, form.shape).astype(x.dtype)
+            yield sample(updates, *arrays, index=index, shape=x.shape, name=name)
+
+
+scatter_into_zeros = ScatterIntoZeros("scatter_into_zeros")
 
 
 class Scatter(Primitive):
@@ -518,23 +549,3 @@ def last_writer(x_shape: Shape, u_shape: Shape, arrays: Sequence[Any], index: Te
 
 scatter_add = ScatterAdd("scatter_add")
 scatter_set = ScatterSet("scatter_set")
-
-
-def fitted_updates(x: Any, updates: Any, shape: Shape) -> Any:
-    """Updates with the shape of the indexed part and the dtype of x.
-
-    Raises DtypeError for complex updates of a real array, ShapeError where the shapes do not broadcast.
-    """
-    dtype = dtype_of(x)
-    if not isinstance(updates, Tracer):
-        updates = np.asarray(updates)
-    if dtype_of(updates).kind == "c" and dtype.kind != "c":
-        raise errors.DtypeError(
-            f"complex updates of an array of dtype {dtype} would lose their imaginary part",
-            mend="make the array complex first, or take the real part of the updates",
-        )
-    own = shape_of(updates)
-    while len(own) > len(shape) and own[0] == 1:  # as assignment does in NumPy
-        updates, own = reshape(updates, shape=own[1:]), own[1:]
-    updates = astype(updates, dtype)
-    return updates if own == shape else broadcast_to(updates, shape=shape)

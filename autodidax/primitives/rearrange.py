@@ -12,6 +12,7 @@ from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.core.primitive import sample
 from autodidax.primitives.convert import convert_element_type
+from autodidax.primitives.indexing import getitem
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import (
     Structural,
@@ -33,8 +34,8 @@ class Diagonal(Structural):
         return np.diagonal(x, offset, -2, -1)
 
     def abstract_eval(self, x, *, offset):
-        *batch, n, m = x.shape
-        return ShapedArray((*batch, diagonal_size(n, m, offset)), x.dtype)
+        n, m = x.shape[-2:]
+        return ShapedArray((*x.shape[:-2], diagonal_size(n, m, offset)), x.dtype)
 
     def transpose(self, ct, x, *, offset):
         return [diagonal_embed_p(ct, offset=offset, shape=x.shape[-2:])]
@@ -61,7 +62,7 @@ class DiagonalEmbed(Structural):
 
     def abstract_eval(self, x, *, offset, shape):
         *batch, k = x.shape
-        if k != diagonal_size(*shape, offset):
+        if k != diagonal_size(shape[0], shape[1], offset):
             raise errors.ShapeError(
                 f"diagonal_embed: {k} entries for the diagonal {offset} of a matrix of shape {shape}",
                 mend="give as many entries as the diagonal has",
@@ -120,12 +121,14 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
     if axis is None:
         return reshape(roll(reshape(x, shape=(math.prod(shape),)), shift, 0), shape=shape)
     axes = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
-    shifts = [shift] if isinstance(shift, Tracer) or np.ndim(shift) == 0 else list(shift)
-    for s, k in np.broadcast(np.array(shifts, object), np.array(axes)):
+    shifts = list(shift) if isinstance(shift, tuple | list | np.ndarray) and np.shape(shift) else [shift]
+    axes, shifts = axes * (len(shifts) if len(axes) == 1 else 1), shifts * (len(axes) if len(shifts) == 1 else 1)
+    for s, k in zip(shifts, axes, strict=True):
         k = canonical_axis(k, len(shape), "roll")
         n = shape[k]
         if isinstance(s, Tracer):
-            x = x[along(k, (np.arange(n) - s) % n)] if n else x
+            positions: Any = np.arange(n)
+            x = getitem(x, along(k, (positions - s) % n)) if n else x
         elif n and s % n:
             x = concatenate(x[along(k, slice(n - s % n, n))], x[along(k, slice(0, n - s % n))], axis=k)
     return x

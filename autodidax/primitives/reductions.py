@@ -93,7 +93,7 @@ class _ReduceExtremum(_Reduction):
 
 
 def _require_entries(name: str, shape: tuple[int, ...], axes: tuple[int, ...]) -> None:
-    if any(shape[k] == 0 for k in axes) and math.prod(without_axes(shape, axes)):
+    if any(shape[k] == 0 for k in axes) and all(without_axes(shape, axes)):
         raise errors.ShapeError(
             f"{name} over axes {axes} of shape {shape}: no entries, and no value to begin with",
             mend="give initial=..., or an array with entries",

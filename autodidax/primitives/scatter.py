@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax import errors
+from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.core.primitive import sample
 from autodidax.primitives.comparison import equal
 from autodidax.primitives.convert import astype
@@ -19,15 +20,13 @@ from autodidax.primitives.indexing import (
     Slot,
     Template,
     canonical_index,
-    fitted_updates,
     getitem_p,
     layout,
     never_repeats,
     scatter_add,
-    scatter_set,
 )
 from autodidax.primitives.select import where
-from autodidax.primitives.shape import pad, reshape
+from autodidax.primitives.shape import broadcast_to, pad, reshape
 from autodidax.primitives.sorting import argsort
 
 
@@ -111,6 +110,33 @@ scatter_max = ScatterMax("scatter_max")
 scatter_min = ScatterMin("scatter_min")
 
 
+def fitted_updates(x: Any, updates: Any, shape: tuple[int, ...]) -> Any:
+    """Updates with the shape of the indexed part and the dtype of x.
+
+    Raises DtypeError for complex updates of a real array, ShapeError where the shapes do not broadcast.
+    """
+    dtype = dtype_of(x)
+    if not isinstance(updates, Tracer):
+        updates = np.asarray(updates)
+    if dtype_of(updates).kind == "c" and dtype.kind != "c":
+        raise errors.DtypeError(
+            f"complex updates of an array of dtype {dtype} would lose their imaginary part",
+            mend="make the array complex first, or take the real part of the updates",
+        )
+    own = shape_of(updates)
+    while len(own) > len(shape) and own[0] == 1:  # as assignment does in NumPy
+        updates, own = reshape(updates, shape=own[1:]), own[1:]
+    updates = astype(updates, dtype)
+    if own == shape:
+        return updates
+    if len(own) > len(shape) or any(m not in (1, n) for m, n in zip(own[::-1], shape[::-1], strict=False)):
+        raise errors.ShapeError(
+            f"updates of shape {own} do not broadcast to the indexed part, which has shape {shape}",
+            mend="give the updates the shape of x[index], or axes of size 1",
+        )
+    return broadcast_to(updates, shape=shape)
+
+
 def update_at(scatter: Scatter, x: Any, index: Any, updates: Any, mode: Any = None) -> Any:
     """x with `updates` combined by a scatter primitive at any index that NumPy takes; they broadcast to x[index].
 
@@ -160,6 +186,3 @@ def _behind_if_outside(i: Any, n: int) -> Any:
 def _explicit(s: slice, n: int) -> slice:
     start, stop, step = s.indices(n)
     return slice(start, None if stop < 0 else stop, step)
-
-
-__all__ = ["scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_set", "update_at"]

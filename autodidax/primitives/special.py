@@ -59,6 +59,15 @@ def _hazard(x: Any) -> Any:
     return _ROOT_TWO_OVER_PI / sc.erfcx(x * -math.sqrt(0.5))
 
 
+def _tail_fraction(t: np.ndarray, k: int) -> np.ndarray:
+    """k/(t + (k+1)/(t + ...)) for t > 3/2, cut off after 120 terms at its fixed point there for a real t."""
+    last = k + 120
+    fraction = 2.0 * last / (np.hypot(abs(t), 2.0 * math.sqrt(last)) + t)
+    for n in range(last - 1, k - 1, -1):
+        fraction = n / (t + fraction)
+    return fraction
+
+
 class NormalTailRatio(Primitive):
     """r_k(x), by which the derivatives of log_ndtr and erfcx stay accurate in every order: (...) -> (...), k >= 1.
 
@@ -71,17 +80,15 @@ class NormalTailRatio(Primitive):
 
     def impl(self, x, *, k):
         x = np.asarray(x)
-        tail = x.real < -2.0
-        t = np.where(tail, -x, 2.0)
-        # the fraction is cut off at its fixed point for real t, (sqrt(t*t + 4 n) - t)/2
-        far = 2.0 * (k + 60) / (np.hypot(abs(t), 2.0 * math.sqrt(k + 60)) + t)
-        for n in range(k + 59, k - 1, -1):
-            far = n / (t + far)
-        x = np.where(tail, 0.0, x)
-        near = x + _hazard(x)
+        tail = x.real < -1.5
+        near = np.where(tail, 0.0, x)
+        out = near + _hazard(near)
         for n in range(1, k):
-            near = n / near + x
-        return np.where(tail, far, near)[()]
+            out = n / out + near
+        if tail.any():
+            out = np.asarray(out)
+            out[tail] = _tail_fraction(-x[tail], k)
+        return out[()]
 
     def abstract_eval(self, x, *, k):
         return ShapedArray(x.shape, sc.erfcx(np.ones(1, x.dtype)).dtype)

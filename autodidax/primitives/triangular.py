@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -200,7 +201,7 @@ def _solve_one(a: np.ndarray, b: np.ndarray, lower: bool, trans: int, unit_diago
     side in C order is solved from the right, so that neither is copied to another order."""
     if b.size == 0:
         return np.zeros(b.shape, b.dtype)
-    trsm = triangular_solver(b.dtype.char)
+    trsm = kernels(b.dtype.char).trsm
     if trans == 2:
         a, trans = a.conj(), 1
     if not a.flags.f_contiguous:
@@ -210,8 +211,31 @@ def _solve_one(a: np.ndarray, b: np.ndarray, lower: bool, trans: int, unit_diago
     return trsm(1, a, np.ascontiguousarray(b).T, side=1, lower=lower, trans_a=1 - trans, diag=unit_diagonal).T
 
 
-def triangular_solver(char: str) -> Any:
-    """BLAS's trsm for a dtype character; SciPy loads on first use."""
-    from scipy.linalg import blas
+class Kernels(NamedTuple):
+    """BLAS and LAPACK routines for triangular matrices of one dtype: solution, product and inverse."""
 
-    return {"f": blas.strsm, "d": blas.dtrsm, "F": blas.ctrsm, "D": blas.ztrsm}[char]
+    trsm: Any
+    trmm: Any
+    trtri: Any
+
+
+@functools.cache
+def kernels(char: str) -> Kernels:
+    """The routines for a dtype character. SciPy loads on first use."""
+    from scipy.linalg import blas, lapack
+
+    letter = {"f": "s", "d": "d", "F": "c", "D": "z"}[char]
+    return Kernels(getattr(blas, letter + "trsm"), getattr(blas, letter + "trmm"), getattr(lapack, letter + "trtri"))
+
+
+def pull_congruence(factor: np.ndarray, ct: np.ndarray) -> np.ndarray:
+    """l^-H p l^-1 for a lower-triangular l, with p the lower triangle of l^H ct with half its diagonal: the core of
+    Cholesky's pullback, by triangular products, which BLAS does in half the time of triangular solutions."""
+    routines = kernels(factor.dtype.char)
+    upper = np.ascontiguousarray(factor).T  # l^T in Fortran order
+    columns = np.ascontiguousarray(ct).T
+    p = routines.trmm(1, upper, columns, side=1, trans_a=2).T
+    p = triangular_part(p, lower=True, diagonal=0.5)
+    inverse, _ = routines.trtri(upper)
+    half = routines.trmm(1, inverse, p.T, side=0, trans_a=0, overwrite_b=1)
+    return routines.trmm(1, inverse, half, side=1, trans_a=2, overwrite_b=1).T

@@ -35,14 +35,18 @@ def input_scale(x: Any) -> np.ndarray:
     )
 
 
-def tangents(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
-    """A random direction at `xs`, scaled by the size of each input; None for integers and booleans."""
+def tangents(rng: np.random.Generator, xs: Sequence[Any], *, relative: bool = False) -> list[Any]:
+    """A random direction at `xs`, scaled by the size of each input; None for integers and booleans.
+
+    With `relative` every entry moves in proportion to itself, and zeros stay.
+    """
     out: list[Any] = []
     for x in xs:
         if not is_inexact(dtype_of(x)):
             out.append(None)
             continue
-        t = np.asarray(normal(rng, x) * input_scale(x), dtype_of(x))
+        scale = np.abs(np.asarray(x)) if relative else input_scale(x)
+        t = np.asarray(normal(rng, x) * scale, dtype_of(x))
         out.append(t if t.ndim else t[()])
     return out
 

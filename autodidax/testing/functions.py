@@ -10,10 +10,12 @@ import numpy as np
 from autodidax import errors, tree
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of
+from autodidax.core.primitive import Primitive
 from autodidax.testing.layers import Point, check_orders
 from autodidax.testing.report import Report
 from autodidax.testing.rules import Rules, flat_function, none_for_float0, require_plain, traced_rules
-from autodidax.transforms.boundary import check_callable, name_of
+from autodidax.transforms.boundary import check_callable
+from autodidax.transforms.boundary import name_of as name_of_function
 
 MODES = ("fwd", "rev")
 
@@ -141,6 +143,10 @@ def check_vjp(
 
     rules = Rules(name_of(f), lambda zs: flat(*zs), None, rule, labels)
     return _check(rules, xs, 1, ("rev",), seed, _overrides(atol, rtol, eps))
+
+
+def name_of(f: Any) -> str:
+    return f.name if isinstance(f, Primitive) else name_of_function(f)
 
 
 def _check(

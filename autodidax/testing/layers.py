@@ -55,7 +55,6 @@ class Point:
         self.thorough = thorough
         self.overrides = overrides or {}
         self.accuracy = accuracy  # of the function that this one was derived from
-        self.estimates: dict[str, Any] = {}
 
     # reporting
 
@@ -139,30 +138,47 @@ class Point:
             self.compare_value(tys)
 
     def compare_value(self, tys: list[Any]) -> None:
-        got = pack(tys)
-        if not got.size:
-            self.report.passed("fwd")
-            return
-        est = self.estimates["all"] = self.estimate(self.ts)
-        wrong, ratio, judged = self.judge(got, est, None)
-        if np.any(wrong):
-            wrong, ratio, judged = self.judge(got, est, self.noise_forward(tys))
+        """Forward mode against the numeric derivative, entry by entry; where a direction leaves entries open, those
+        against a second direction in which every input moves in proportion to itself."""
+        push = self.rules.jvp
+        assert push is not None
+        judged = at_kink = np.zeros(pack(tys).size, bool)
+        worst = 0.0
+        for relative in (False, True):
+            ts = self.ts
+            if relative:
+                ts = dirs.tangents(self.rng, self.xs, relative=True)
+                tys = filled(push(list(self.xs), list(ts))[1], self.ys)
+            got = pack(tys)
+            est = self.estimate(ts)
+            wrong, ratio, known = self.judge(got, est, None)
+            if np.any(wrong):
+                wrong, ratio, known = self.judge(got, est, self.noise_forward(ts, tys))
+            if relative:  # a zero that does not move, times an infinite slope, is nan and no error
+                wrong, known = wrong & np.isfinite(got), known & np.isfinite(got)
+            if np.any(wrong):
+                self.wrong_value(ts, got, est, wrong)
+                return
+            judged, at_kink, worst = judged | known, est.kink, max(worst, ratio)
+            if np.all(judged):
+                break
         if not np.all(judged):
-            kinks = int(np.sum(est.kink & ~judged))
+            kinks = int(np.sum(at_kink & ~judged))
             why = f"{int(np.sum(~judged))} of {judged.size} entries cannot be judged numerically"
             self.unsure("fwd", why + (f", {kinks} at a kink" if kinks else ""))
-        if np.any(wrong):
-            k = int(np.argmax(np.where(wrong, np.abs(got - est.value) / (est.error + 1e-300), 0)))
-            self.fail(
-                "fwd", "value",
-                f"the tangent differs from the numeric derivative in {int(wrong.sum())} of {wrong.size} entries,"
-                f" first in entry {int(np.argmax(wrong))}, most in entry {k}",
-                argument=self.blame(),
-                expected=f"{est.value[k]:.12g} with an error of at most {est.error[k]:.1g}",
-                got=f"{got[k]:.12g}" + guess(got, est.value, wrong),
-            )  # fmt: skip
-        elif np.any(judged):
-            self.report.passed("fwd", ratio)
+        if np.any(judged) or not judged.size:
+            self.report.passed("fwd", worst)
+
+    def wrong_value(self, ts: list[Any], got: np.ndarray, est: Estimate, wrong: np.ndarray) -> None:
+        k = int(np.argmax(np.where(wrong, np.abs(got - est.value) / (est.error + 1e-300), 0)))
+        self.fail(
+            "fwd", "value",
+            f"the tangent differs from the numeric derivative in {int(wrong.sum())} of {wrong.size} entries,"
+            f" first in entry {int(np.argmax(wrong))}, most in entry {k}",
+            argument=self.blame(ts),
+            expected=f"{est.value[k]:.12g} with an error of at most {est.error[k]:.1g}",
+            got=f"{got[k]:.12g}" + guess(got, est.value, wrong),
+        )  # fmt: skip
 
     def judge(self, got: np.ndarray, est: Estimate, noise: np.ndarray | None) -> tuple[np.ndarray, float, np.ndarray]:
         """Which entries are wrong; the worst ratio of difference to tolerance among the others; which are judged."""
@@ -182,26 +198,26 @@ class Point:
         bad = judged & ~(ratio <= 1)
         return bad, float(np.max(ratio[judged & ~bad], initial=0)), judged
 
-    def noise_forward(self, tys: list[Any]) -> np.ndarray:
+    def noise_forward(self, ts: list[Any], tys: list[Any]) -> np.ndarray:
         """How much the tangent moves when point and direction move by one unit in the last place."""
         push = self.rules.jvp
         assert push is not None
         moved = []
         for _ in range(2):
-            _, t = push(dirs.nudged(self.rng, self.xs), dirs.nudged(self.rng, self.ts))
+            _, t = push(dirs.nudged(self.rng, self.xs), dirs.nudged(self.rng, ts))
             moved.append(np.abs(pack(filled(t, self.ys)) - pack(tys)))
         noise = np.maximum(*moved)
         finite = noise[np.isfinite(noise)]
         return noise + (0.1 * float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0)
 
-    def blame(self) -> str:
+    def blame(self, directions: list[Any]) -> str:
         """The inputs whose part of the derivative is wrong."""
         push = self.rules.jvp
         assert push is not None
         blamed = []
-        for k, t in enumerate(self.ts):
+        for k, t in enumerate(directions):
             if t is not None:
-                ts = dirs.only(self.ts, k)
+                ts = dirs.only(directions, k)
                 got = pack(filled(push(list(self.xs), ts)[1], self.ys))
                 if np.any(self.judge(got, self.estimate(ts), None)[0]):
                     blamed.append(self.rules.label(k))
@@ -285,32 +301,35 @@ class Point:
 
     def reverse_value(self, gs: list[Any]) -> None:
         """Reverse mode against the numeric derivative, through the pairing with the cotangent, an input at a time."""
-        weights = [np.abs(dirs.wide(c)).ravel() for c in self.cts if c is not None]
-        weight = np.concatenate(weights)
-        cts = np.concatenate([dirs.wide(c).ravel() for c in self.cts if c is not None])
         for k, t in enumerate(self.ts):
-            if t is None or not np.size(t):
-                continue
-            est = self.estimate(dirs.only(self.ts, k))
-            terms = cts * est.value
-            want, scale = float(np.sum(terms).real), float(np.sum(np.abs(terms)))
-            got, own = dirs.pairing([gs[k]], [t])
-            error = float(np.sum(weight * est.error))
-            eps = dirs.unit_roundoff(self.xs, self.ys)
-            tolerance = ERRORS * error + ROUNDINGS * eps * (scale + own) + 1e-300
-            if "atol" in self.overrides or "rtol" in self.overrides:
-                tolerance = self.overrides.get("atol", 0.0) + self.overrides.get("rtol", 0.0) * abs(want)
-            if not np.all(est.conclusive(est.value, self.precision)):
-                self.unsure("rev", f"{self.rules.label(k)}: the numeric derivative is not known well enough")
-            elif abs(got - want) <= tolerance:
-                self.report.passed("rev", abs(got - want) / tolerance)
-            else:
-                self.fail(
-                    "rev", "value", "<J^T ct, t> differs from <ct, numeric derivative along t>",
-                    argument=self.rules.label(k),
-                    expected=f"{want:.12g} with an error of at most {error:.1g}",
-                    got=f"{got:.12g}" + guess(np.array([got]), np.array([want]), np.array([True])),
-                )  # fmt: skip
+            if t is not None and np.size(t) and not self.pairing_agrees(gs, k, dirs.only(self.ts, k)):
+                relative = dirs.tangents(self.rng, self.xs, relative=True)
+                if not self.pairing_agrees(gs, k, dirs.only(relative, k)):
+                    self.unsure("rev", f"{self.rules.label(k)}: the numeric derivative is not known well enough")
+
+    def pairing_agrees(self, gs: list[Any], k: int, ts: list[Any]) -> bool:
+        """Compare <J^T ct, t> with <ct, numeric derivative along t>; False where the latter is not conclusive."""
+        est = self.estimate(ts)
+        if not np.all(est.conclusive(est.value, self.precision)):
+            return False
+        cts = pack(self.cts)
+        terms = cts * est.value
+        want, scale = float(np.sum(terms).real), float(np.sum(np.abs(terms)))
+        got, own = dirs.pairing([gs[k]], [ts[k]])
+        error = float(np.sum(np.abs(cts) * est.error))
+        tolerance = ERRORS * error + ROUNDINGS * dirs.unit_roundoff(self.xs, self.ys) * (scale + own) + 1e-300
+        if "atol" in self.overrides or "rtol" in self.overrides:
+            tolerance = self.overrides.get("atol", 0.0) + self.overrides.get("rtol", 0.0) * abs(want)
+        if abs(got - want) <= tolerance:
+            self.report.passed("rev", abs(got - want) / tolerance)
+        else:
+            self.fail(
+                "rev", "value", "<J^T ct, t> differs from <ct, numeric derivative along t>",
+                argument=self.rules.label(k),
+                expected=f"{want:.12g} with an error of at most {error:.1g}",
+                got=f"{got:.12g}" + guess(np.array([got]), np.array([want]), np.array([True])),
+            )  # fmt: skip
+        return True
 
     # what both modes share
 
@@ -452,6 +471,9 @@ def guess(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
     """The kind of error, where it can be told from the wrong entries."""
     g, w = got[wrong], want[wrong]
     with np.errstate(all="ignore"):
+        off = float(np.max(np.abs(g - w) / np.abs(w)))
+        if off < 1e-4:
+            return f" (a relative error of {off:.1g})"
         if np.all(g == 0):
             return " (zero)"
         if np.allclose(g, -w, rtol=1e-6):

@@ -16,6 +16,7 @@ import numpy as np
 from autodidax.core.avals import Masked, ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of
 from autodidax.core.primitive import Primitive, partial1, products
+from autodidax.primitives.elementwise import multiply
 from autodidax.testing.primitives import BY_DEFINITION, check_primitive, has_rule
 from autodidax.testing.report import Failure, Report
 
@@ -190,7 +191,7 @@ def _forgotten_dimension(pair: Any) -> Any:
 
 
 def _scaled_output(y: Any) -> Any:
-    return y * FACTOR if isinstance(y, Tracer) and is_inexact(y.dtype) else y
+    return multiply(y, FACTOR) if isinstance(y, Tracer) and is_inexact(y.dtype) else y
 
 
 def _rolled_rows(y: Any) -> Any:
@@ -210,7 +211,7 @@ TRACED_BATCH = {"rows rolled": _each(_rolled_rows)}
 
 def _cotangent_changes(p: Primitive) -> dict[str, Change]:
     """Changes of all cotangents together, and of each operand's alone."""
-    changes = {}
+    changes: dict[str, Change] = {}
     for k in _inexact_operands(p):
         changes |= {f"{name} of operand {k}": _each(_scale(factor), k) for name, factor in FACTORS.items()}
         changes[f"dropped of operand {k}"] = _each(lambda _: None, k)

@@ -106,9 +106,8 @@ def directional_derivative(
 
 def _ladder(f: Function, xs: list[Any], ts: list[Any], base: np.ndarray, first: float, eps: float) -> Estimate:
     steps = first * RATIO ** -np.arange(STEPS)
-    plus = [_at(f, xs, ts, h, base) for h in steps]
-    minus = [_at(f, xs, ts, -h, base) for h in steps]
-    up, down = np.stack(plus), np.stack(minus)
+    up = np.array([_at(f, xs, ts, h, base) for h in steps])
+    down = np.array([_at(f, xs, ts, -h, base) for h in steps])
     h = steps[:, None]
     slopes = (up - down) / (2 * h)
     size = np.maximum(np.abs(base), np.max(np.where(np.isfinite(up), np.abs(up), 0), axis=0, initial=0))

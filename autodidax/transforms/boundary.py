@@ -74,9 +74,12 @@ def as_value(x: Any, what: Callable[[], str]) -> Any:
     if t is ndarray:
         if x.dtype.kind in "fciub" or x.dtype == float0:
             return x
-    elif t in PYTHON_SCALARS or t is bool or isinstance(x, Tracer):
-        return x
-    elif isinstance(x, np.generic) and x.dtype.kind in "fciub":
+    elif (
+        t in PYTHON_SCALARS
+        or t is bool
+        or isinstance(x, Tracer)
+        or (isinstance(x, np.generic) and x.dtype.kind in "fciub")
+    ):
         return x
     elif isinstance(x, np.ma.MaskedArray):
         raise errors.DtypeError(

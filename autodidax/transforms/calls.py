@@ -147,7 +147,9 @@ class ProgramCall(HigherOrder):
         return [trace.box(o) if b else o for o, b in zip(outs, batched, strict=True)]
 
 
-def record_call(trace: Any, outs: Sequence[Any], out_active: Sequence[bool], call: Call, ins: tuple[int, ...]) -> list[Any]:
+def record_call(
+    trace: Any, outs: Sequence[Any], out_active: Sequence[bool], call: Call, ins: tuple[int, ...]
+) -> list[Any]:
     """Tracers for the active outputs of a call node."""
     tape = trace.tape
     main = len(tape)

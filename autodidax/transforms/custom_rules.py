@@ -50,7 +50,9 @@ class _CustomCall(HigherOrder):
 
     def trace_stage(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         if "call_jaxpr" not in params:
-            program, captured = stage(params["fun"], [get_aval(x) for x in args], transform=self.name, name=params["name"])
+            program, captured = stage(
+                params["fun"], [get_aval(x) for x in args], transform=self.name, name=params["name"]
+            )
             if captured:
                 raise hidden_tracer(params["name"], captured[0])
             params = params | {"fun": _program_function(program), "call_jaxpr": program}
@@ -154,9 +156,7 @@ class CustomVJPCall(_CustomCall):
 
         def pull(cts: list[Any]) -> list[Any]:
             gs = bwd(held, [zero_tangent(a) if c is None else c for c, a in zip(cts, out_avals, strict=True)])
-            return [
-                None if g is None or n < 0 else cast(g, a.dtype) for g, n, a in zip(gs, ins, in_avals, strict=True)
-            ]
+            return [None if g is None or n < 0 else cast(g, a.dtype) for g, n, a in zip(gs, ins, in_avals, strict=True)]
 
         active = tuple(is_inexact(a.dtype) for a in out_avals)
         return record_call(trace, outs, active, Call(pull), ins)
@@ -198,7 +198,9 @@ class CustomVJPCall(_CustomCall):
             n = len(residuals)
             mapped = [0] * n + [None if is_float0(c) else 0 for c in cts]
             gs = _by_rows(lambda *values: bwd(values[:n], values[n:]), trace, mapped)(*residuals, *cts)
-            return [g if g is None or d is not None else reduce_sum(g, axes=(0,)) for g, d in zip(gs, dims, strict=True)]
+            return [
+                g if g is None or d is not None else reduce_sum(g, axes=(0,)) for g, d in zip(gs, dims, strict=True)
+            ]
 
         fun = _by_rows(params["fun"], trace, dims)
         outs = self(*vals, fun=fun, fwd=fwd_by_rows, bwd=bwd_by_rows, name=params["name"])
@@ -238,7 +240,9 @@ custom_vjp_p = CustomVJPCall("custom_vjp_call")
 class _CustomFunction:
     """A function with a rule of its own; calls are resolved to positions, and nondiff_argnums are set aside."""
 
-    def __init__(self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (), nondiff_argnames: Sequence[str] = ()):
+    def __init__(
+        self, fun: Callable[..., Any], nondiff_argnums: Sequence[int] = (), nondiff_argnames: Sequence[str] = ()
+    ):
         check_callable(type(self).__name__, fun)
         update_wrapper(self, fun)
         self.fun = fun
@@ -444,7 +448,11 @@ class custom_vjp(_CustomFunction):
     bwd: Callable[..., Any] | None = None
 
     def defvjp(
-        self, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic_zeros: bool = False, optimize_remat: bool = False
+        self,
+        fwd: Callable[..., Any],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
     ) -> None:
         """Set the forward and the backward function."""
         check_callable("defvjp", fwd)

@@ -26,7 +26,9 @@ from autodidax.transforms.reverse import Guard, LinearTrace, ReverseTrace
 
 def _flat_values(transform: str, fun: Any, args: Any, kind: str = "primal") -> tuple[list[Any], tree.PyTreeDef]:
     leaves, treedef = tree.flatten(args)
-    return [as_value(x, lambda k=k: f"{transform}: {kind} {k} of {name_of(fun)}") for k, x in enumerate(leaves)], treedef
+    return [
+        as_value(x, lambda k=k: f"{transform}: {kind} {k} of {name_of(fun)}") for k, x in enumerate(leaves)
+    ], treedef
 
 
 def split_aux(transform: str, fun: Any, out: Any) -> tuple[Any, Any]:
@@ -107,9 +109,7 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
         outs, out_tree = tree.flatten(out)
         pairs = [trace.unbox(as_value(x, lambda: f"jvp: an output of {name_of(fun)}")) for x in outs]
     values = fresh_outputs([v for v, _ in pairs], [*xs, *ts])
-    out_ts = [
-        zero_tangent(v) if t is None or not is_inexact(dtype_of(v)) else instantiate(t, v) for v, t in pairs
-    ]
+    out_ts = [zero_tangent(v) if t is None or not is_inexact(dtype_of(v)) else instantiate(t, v) for v, t in pairs]
     out_ts = fresh_outputs(out_ts, [*xs, *ts, *values])
     result = out_tree.unflatten(values), out_tree.unflatten(out_ts)
     return (*result, aux) if has_aux else result

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autodidax.core.avals import Masked, is_inexact
+from autodidax.core.avals import PYTHON_SCALARS, Masked, is_inexact
 from autodidax.core.interpreters import Trace, Tracer, ValueTracer, dtype_of, shape_of
 from autodidax.core.primitive import partial1, products
 from autodidax.primitives.convert import zeros_like
@@ -125,11 +125,16 @@ def jvp_rule(p: Any, out: Any, primals: Any, tangents: Any, params: dict[str, An
         return p.bind(*[zeros_like(x) if t is None else t for x, t in zip(primals, tangents, strict=True)], **params)
     if p.linear_in and set(active) <= set(p.linear_in):
         args = [
-            x if k not in p.linear_in else zeros_like(x) if t is None else t
+            x if k not in p.linear_in else _zero_operand(x) if t is None else t
             for k, (x, t) in enumerate(zip(primals, tangents, strict=True))
         ]
         return p.bind(*args, **params)
     return p.jvp(out, primals, tangents, **params)
+
+
+def _zero_operand(x: Any) -> Any:
+    """Zeros in the place of a constant operand; for a Python number one of its kind, which yields to other dtypes."""
+    return type(x)(0) if type(x) in PYTHON_SCALARS else zeros_like(x)
 
 
 def instantiate(t: Any, primal: Any) -> Any:

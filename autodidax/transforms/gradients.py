@@ -44,7 +44,9 @@ class Selection:
         if argnums is None and argnames is None:
             argnums = 0
         self.single = argnames is None and not isinstance(argnums, tuple | list)
-        nums = () if argnums is None else (argnums,) if self.single or not isinstance(argnums, tuple | list) else argnums
+        nums = (
+            () if argnums is None else (argnums,) if self.single or not isinstance(argnums, tuple | list) else argnums
+        )
         try:
             self.positions = tuple(operator.index(k) for k in nums)
         except TypeError:
@@ -161,7 +163,7 @@ def _value_and_grad(
                     leaves, treedef = tree.flatten(kwargs[key] if isinstance(key, str) else args[key])
                     boxed = []
                     for k, x in enumerate(leaves):
-                        what = lambda key=key, k=k: _leaf_name(fun, args, kwargs, key, k)  # noqa: E731
+                        what = lambda key=key, k=k: _leaf_name(fun, args, kwargs, key, k)
                         x = as_value(x, what)
                         check_differentiable(transform, x, holomorphic, allow_int, what)
                         inputs.append(x)
@@ -341,7 +343,7 @@ def _close(fun: Any, selection: Selection, args: Any, kwargs: Any) -> tuple[Call
 
 def _check_inputs(transform: str, fun: Any, chosen: Any, holomorphic: bool, allow_int: bool, real_only: bool) -> None:
     for path, x in tree.leaves_with_path(chosen):
-        what = lambda path=path: f"input {tree.keystr(path)} of {name_of(fun)}"  # noqa: E731
+        what = lambda path=path: f"input {tree.keystr(path)} of {name_of(fun)}"
         check_differentiable(transform, as_value(x, what), holomorphic, allow_int, what)
         if real_only and not holomorphic and dtype_of(x).kind == "c":
             raise errors.DtypeError(
@@ -351,7 +353,12 @@ def _check_inputs(transform: str, fun: Any, chosen: Any, holomorphic: bool, allo
 
 
 def jacfwd(
-    fun: Callable[..., Any], argnums: Any = None, has_aux: bool = False, holomorphic: bool = False, *, argnames: Any = None
+    fun: Callable[..., Any],
+    argnums: Any = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: Any = None,
 ) -> Callable[..., Any]:
     """A function that returns the Jacobian of `fun` by forward mode: for an output leaf of shape (*out) and an input
     leaf of shape (*in), an array of shape (*out, *in), in the tree of the output with the input's tree at each leaf.
@@ -418,6 +425,10 @@ def jacrev(
                     mend="return real floats (complex ones with holomorphic=True), or convert the output with astype(float)",
                 )
         out_tree = tree.structure(y)
+        if out_tree.num_leaves == 1 and not shape_of(tree.leaves(y)[0]):  # a scalar function: one row, its gradient
+            (grads,) = [pullback(out_tree.unflatten([one_like(v)])) for v in tree.leaves(y)]
+            jac = out_tree.unflatten([_assemble(chosen, tree.leaves(grads), selection)])
+            return (jac, result[2]) if has_aux else jac
         rows = vmap(lambda *cts: pullback(out_tree.unflatten(cts)))(*_basis("jacrev", y, holomorphic))
         per_input = [_split_rows(r, y, False) for r in tree.leaves(rows)]
         blocks = [_assemble(chosen, [p[k] for p in per_input], selection) for k in range(out_tree.num_leaves)]
@@ -443,7 +454,12 @@ jacobian = jacrev
 
 
 def hessian(
-    fun: Callable[..., Any], argnums: Any = None, has_aux: bool = False, holomorphic: bool = False, *, argnames: Any = None
+    fun: Callable[..., Any],
+    argnums: Any = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    *,
+    argnames: Any = None,
 ) -> Callable[..., Any]:
     """A function that returns the Hessian of `fun`: forward mode over reverse mode, with the tree of the inputs inside
     that of the inputs, and shapes (*out, *in, *in).

@@ -133,9 +133,7 @@ def vjp_program(closed: ClosedJaxpr, active: Flags, with_ct: Flags | None = None
                 outs = run(closed, boxed)
                 tape = trace.tape
                 pairs = [(o.val, o.node) if isinstance(o, Tracer) and o.trace is trace else (o, None) for o in outs]
-            out_active = tuple(
-                n is not None and (with_ct is None or with_ct[k]) for k, (_, n) in enumerate(pairs)
-            )
+            out_active = tuple(n is not None and (with_ct is None or with_ct[k]) for k, (_, n) in enumerate(pairs))
             slots: list[Any] = [None] * len(tape)
             cts = []
             for (_, n), on, aval in zip(pairs, out_active, closed.out_avals, strict=True):

@@ -34,7 +34,8 @@ from autodidax.core.interpreters import (
 
 SMALL = 65536  # bytes: arrays up to this size are copied into the record, larger ones are write-protected
 ndarray = np.ndarray
-_exact = {float, int, np.float64, np.bool_, bool}
+_exact = {float, int, np.float64, np.bool_, bool}  # scalars that mix without changing a float64 operand's dtype
+_plain_types = {ndarray, np.float64, float}
 
 
 class ReverseTracer(ValueTracer):
@@ -113,7 +114,7 @@ class ReverseTrace(Trace):
 
     def process1(self, p: Any, x: Any) -> Any:
         x_val = x.val
-        out = p.op(x_val)
+        out = p.evaluate(x_val) if type(x_val) in _plain_types else p.op(x_val)
         keep = p.keep[0]
         tracer = new(ReverseTracer)
         tracer.trace = self
@@ -141,18 +142,17 @@ class ReverseTrace(Trace):
         tx = type(x)
         ty = type(y)
         fit: Any = None
-        if tx is ty:
-            out = p.op(x, y)
-            if tx is ndarray:
-                if x.shape != y.shape or x.dtype is not y.dtype:
-                    fit = needed_fit(nx, ny, x, y, out)
-                elif nx < 0:
-                    if keep & 1:
-                        x = self.guard.hold(x)
-                elif ny < 0 and keep & 2:
-                    y = self.guard.hold(y)
-            elif tx not in _exact:
+        if tx is ndarray and ty is ndarray:
+            out = p.evaluate(x, y)
+            if x.shape != y.shape or x.dtype is not y.dtype:
                 fit = needed_fit(nx, ny, x, y, out)
+            if nx < 0:
+                if keep & 1:
+                    x = self.guard.hold(x)
+            elif ny < 0 and keep & 2:
+                y = self.guard.hold(y)
+        elif (tx is ndarray and ty is float and ny < 0) or (tx in _exact and ty in _exact):
+            out = p.evaluate(x, y)
         else:
             if nx < 0:
                 if tx not in _exact:

@@ -37,20 +37,26 @@ class StageTrace(Trace):
     """Writes each operation down as an equation. Tracers from below become captured inputs of the program, plain
     arrays its constants (copied, so that later mutation cannot reach the program)."""
 
-    __slots__ = ("eqns", "consts", "captured", "arg_names", "_origins")
+    __slots__ = ("eqns", "consts", "captured", "inputs", "_names", "_origins")
     staging = True
 
-    def __init__(self, transform: str, fun_name: str, arg_names: Any = ()):
+    def __init__(self, transform: str, fun_name: str, arg_names: Callable[[], list[str]] = list):
         super().__init__(transform, fun_name)
         self.eqns: list[JaxprEqn] = []
         self.consts: dict[Var, Any] = {}
         self.captured: dict[int, tuple[Any, Var]] = {}
-        self.arg_names = arg_names  # names of the inputs, for messages
+        self.inputs: list[Var] = []
+        self._names = arg_names
         self._origins: dict[int, tuple[Any, Any, Var]] = {}
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
         self._origins = {}
+
+    @property
+    def arg_names(self) -> list[str]:
+        """Names of the inputs, for messages."""
+        return self._names()
 
     def input(self, aval: ShapedArray) -> Any:
         tracer = new(StageTracer)
@@ -128,7 +134,7 @@ def stage(
     *,
     transform: str = "staging",
     name: str = "<function>",
-    arg_names: Any = (),
+    arg_names: Callable[[], list[str]] = list,
 ) -> tuple[ClosedJaxpr, list[Any]]:
     """Write down the program of `fun(*values) -> list of values`.
 
@@ -136,6 +142,7 @@ def stage(
     """
     with StageTrace(transform, name, arg_names) as trace:
         tracers = [trace.input(a) for a in avals]
+        trace.inputs = [t.node for t in tracers]
         outs = fun(*tracers)
         closed, captured = trace.finish(tracers, outs)
     return closed, captured

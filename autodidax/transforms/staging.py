@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autodidax import errors, tree
-from autodidax.core.avals import ShapeDtypeStruct, ShapedArray
+from autodidax.core.avals import ShapedArray, ShapeDtypeStruct
 from autodidax.core.interpreters import Tracer, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.transforms.boundary import as_value, check_callable, leaf_names, name_of, parameter_names
@@ -19,8 +19,16 @@ class StaticArguments:
     __slots__ = ("transform", "fun", "nums", "names")
 
     def __init__(self, transform: str, fun: Any, static_argnums: Any, static_argnames: Any, names: tuple[str, ...]):
-        nums = () if static_argnums is None else (static_argnums,) if isinstance(static_argnums, int) else static_argnums
-        strs = () if static_argnames is None else (static_argnames,) if isinstance(static_argnames, str) else static_argnames
+        nums = (
+            () if static_argnums is None else (static_argnums,) if isinstance(static_argnums, int) else static_argnums
+        )
+        strs = (
+            ()
+            if static_argnames is None
+            else (static_argnames,)
+            if isinstance(static_argnames, str)
+            else static_argnames
+        )
         self.transform = transform
         self.fun = fun
         self.nums = {int(k) for k in nums} | {names.index(s) for s in strs if s in names}
@@ -79,7 +87,7 @@ def stage_call(
         box.append(out_tree)
         return [as_value(x, lambda k=k: f"{transform}: output {k} of {name_of(fun)}") for k, x in enumerate(outs)]
 
-    names = lambda: _dynamic_names(fun, args, kwargs, static)  # noqa: E731
+    names = lambda: _dynamic_names(fun, args, kwargs, static)
     program, captured = stage(flat, avals, transform=transform, name=name_of(fun), arg_names=names)
     return program, captured, box[0]
 

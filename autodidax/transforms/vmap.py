@@ -57,15 +57,13 @@ def vmap(
             )
         leaves, treedef = tree.flatten((args, kwargs))
         axes = _flat_axes(in_axes, args, kwargs)
-        names = lambda: leaf_names(fun, args, kwargs)  # noqa: E731
+        names = lambda: leaf_names(fun, args, kwargs)
         xs = [as_value(x, lambda k=k: f"vmap: {names()[k]}") for k, x in enumerate(leaves)]
         axes = [_check_axis(ax, x, lambda k=k: names()[k]) for k, (ax, x) in enumerate(zip(axes, xs, strict=True))]
         size = _common_size(fun, xs, axes, axis_size, names)
         label = f"axis {axis_name!r}" if axis_name is not None else _axis_label(axes)
         with BatchTrace(name_of(fun), size, axis_name, label) as trace:
-            boxed = [
-                x if ax is None else trace.box(moveaxis(x, ax, 0)) for x, ax in zip(xs, axes, strict=True)
-            ]
+            boxed = [x if ax is None else trace.box(moveaxis(x, ax, 0)) for x, ax in zip(xs, axes, strict=True)]
             new_args, new_kwargs = treedef.unflatten(boxed)
             out = fun(*new_args, **new_kwargs)
             outs, out_tree = tree.flatten(out)
@@ -81,7 +79,7 @@ def vmap(
 
 
 def _flat_axes(in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[int | None]:
-    is_none = lambda x: x is None  # noqa: E731
+    is_none = lambda x: x is None
     axes: list[Any] = []
     if in_axes is None or isinstance(in_axes, int):
         axes += [in_axes] * len(tree.leaves(args))

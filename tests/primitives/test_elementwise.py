@@ -13,6 +13,7 @@ from autodidax.core.primitive import registry
 from autodidax.primitives import bits, comparison, convert, elementwise, extrema, rounding, trigonometric
 from autodidax.primitives.elementwise import integer_pow, pow_operator, power
 from autodidax.primitives.reductions import reduce_sum
+from autodidax.primitives.select import where
 
 MODULES = (elementwise, comparison, convert, extrema, trigonometric, rounding, bits)
 
@@ -345,7 +346,7 @@ def test_python_scalars_give_what_numpy_gives_with_its_warning(run, want, kind):
         (lambda: elementwise.absolute(-3), 3),
         (lambda: elementwise.negative(1.5), -1.5),
         (lambda: bits.bitwise_and(6, 3), 2),
-        (lambda: integer_pow(1.5, n=3), 3.375),
+        (lambda: integer_pow(1.5, 3), 3.375),
     ],
 )
 def test_python_scalars_stay_python_scalars(run, want):
@@ -361,6 +362,27 @@ def test_where_maximum_wins_structural_zeros():
     g = lambda x: elementwise.clip(elementwise.log(x), -1.0, 1.0)
     with np.errstate(divide="ignore"):
         assert derivatives(g, 0.0, 1) == [-1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: pow_operator(x, -1),
+        lambda x: power(x, -1.5),
+        lambda x: elementwise.log(convert.astype(x, np.float32)),
+        lambda x: convert.real(elementwise.log(convert.conj(convert.astype(x, np.complex128)))),
+        lambda x: elementwise.sqrt(convert.astype(elementwise.sqrt(x), np.float32)),
+    ],
+    ids=["x**-1", "x**-1.5", "float32", "complex", "two casts"],
+)
+@pytest.mark.parametrize("mode", [derivatives, forward_derivatives], ids=["reverse", "forward"])
+def test_the_branch_not_taken_poisons_nothing(f, mode):
+    with np.errstate(all="ignore"):
+        assert mode(lambda x: where(x > 0, f(x), 2.0 * x), 0.0, 1) == [0.0, 2.0]
+
+
+def test_weak_integers_to_negative_powers():
+    assert autodidax.jit(lambda n: n**-1)(2) == 0.5
 
 
 def test_arctan2_at_the_origin_is_nan():

@@ -174,7 +174,9 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Any, ...]:
 
 
 def _at_least(rank: int, arrays: Any, widen: Any) -> Any:
-    out = tuple(prim.reshape(a, shape=widen(shape_of(a))) if len(shape_of(a)) < rank else a for a in map(operand, arrays))
+    out = tuple(
+        prim.reshape(a, shape=widen(shape_of(a))) if len(shape_of(a)) < rank else a for a in map(operand, arrays)
+    )
     return out[0] if len(out) == 1 else out
 
 
