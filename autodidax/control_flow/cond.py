@@ -32,6 +32,7 @@ from autodidax.transforms.program import (
     Split,
     batch_program,
     jvp_program,
+    linear_split,
     linearize_program,
     rearranged,
     run,
@@ -105,7 +106,26 @@ class Cond(HigherOrder):
         branches = params["branches"]
         index, operands = args[0], args[1:]
         linear = tuple(isinstance(a, LinearTracer) and a.trace is trace for a in operands)
-        others = [a for a, on in zip(operands, linear, strict=True) if not on]
+        ins = tuple(a.node for a, on in zip(operands, linear, strict=True) if on)
+        late = _union(linear_split(b, linear, affine=trace.affine)[1] for b in branches)
+        if all(late):
+            others = [a for a, on in zip(operands, linear, strict=True) if not on]
+            return self.record_linear(trace, index, branches, linear, others, ins)
+        # results that do not depend on the linear operands in any branch are values
+        splits = [linear_split(b, linear, late, affine=trace.affine)[0] for b in branches]
+        first, second, residuals = _join_splits(splits, len(late))
+        known = [zeros_of(get_aval(a)) if on else a for a, on in zip(operands, linear, strict=True)]
+        outs = self(index, *known, branches=first)
+        kept = [*known, *outs[len(late) :]]
+        others = [kept[k] for k in residuals]
+        flags = (False,) * len(others) + (True,) * len(ins)
+        late_outs = iter(self.record_linear(trace, index, tuple(second), flags, others, ins))
+        return [next(late_outs) if f else o for o, f in zip(outs, late, strict=False)]
+
+    def record_linear(
+        self, trace: Any, index: Any, branches: Any, linear: tuple[bool, ...], others: list[Any], ins: tuple[int, ...]
+    ) -> list[Any]:
+        """Tracers for the results of branches that all depend on their linear inputs, which are the nodes `ins`."""
         on_avals = [a for a, on in zip(branches[0].in_avals, linear, strict=True) if on]
 
         def pull(cts: list[Any]) -> list[Any]:
@@ -120,7 +140,6 @@ class Cond(HigherOrder):
             ts, rest = iter(tangents), iter(others)
             return self(index, *[next(ts) if on else next(rest) for on in linear], branches=branches)
 
-        ins = tuple(a.node for a, on in zip(operands, linear, strict=True) if on)
         avals = branches[0].out_avals
         return trace.results(avals, (Call(pull, push), ins, len(avals)))
 

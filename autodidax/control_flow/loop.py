@@ -22,10 +22,10 @@ from autodidax.transforms.program import (
     Split,
     batch_program,
     jvp_program,
+    linear_split,
     linearize_program,
     rearranged,
     run,
-    split_program,
     tangent_aval,
     transpose_program,
     vjp_program,
@@ -284,8 +284,9 @@ class Loop(HigherOrder):
         parts = self.parts(args, params)
         body, n = params["body"], params["n_carry"]
         consts_on, xs_on, carry_on = tuple(on.consts), tuple(on.xs), tuple(on.carry)
+        no_ys = (False,) * (len(body.out_avals) - n)
         while True:
-            split, out_late = _late_split(body, consts_on + carry_on + xs_on)
+            split, out_late = linear_split(body, consts_on + carry_on + xs_on, carry_on + no_ys, affine=trace.affine)
             grown = tuple(a or b for a, b in zip(carry_on, out_late[:n], strict=True))
             if grown == carry_on:
                 break
@@ -514,30 +515,6 @@ def _second_body(split: Split, moved: Moved, n_consts: int, n_carry: int, n_xs: 
     late = _positions([n_consts, n_carry, n_xs])
     c, k, x = ([n_res + i for i in r] for r in late)
     return rearranged(split.second, [*of_const, *c, *k, *of_rows, *x])
-
-
-def _late_split(body: ClosedJaxpr, linear: tuple[bool, ...]) -> tuple[Split, tuple[bool, ...]]:
-    """The body in two: what does not depend on the linear inputs, and what does."""
-    key = ("late split", linear)
-    if key not in body.derived:
-        jaxpr = body.jaxpr
-        dependent = {v for v, on in zip(jaxpr.invars, linear, strict=True) if on}
-        for eqn in jaxpr.eqns:
-            if any(v in dependent for v in eqn.invars):
-                dependent.update(eqn.outvars)
-        out_late = tuple(v in dependent for v in jaxpr.outvars)
-
-        def ordered(*args: Any) -> list[Any]:
-            late = iter(args[len(linear) :])
-            outs = run(body, [next(late) if on else x for x, on in zip(args, linear, strict=False)])
-            zeros = [zeros_of(a) if f else o for o, a, f in zip(outs, body.out_avals, out_late, strict=True)]
-            return zeros + [o for o, f in zip(outs, out_late, strict=True) if f]
-
-        late_avals = [a for a, on in zip(body.in_avals, linear, strict=True) if on]
-        whole, _ = stage(ordered, [*body.in_avals, *late_avals])
-        n_out = len(body.out_avals)
-        body.derived[key] = split_program(whole, len(linear), n_out, out_late, (True,) * sum(out_late)), out_late
-    return body.derived[key]
 
 
 loop_p = Loop("loop")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,12 +12,12 @@ from autodidax import errors, tree
 from autodidax.control_flow.loop import loop_p
 from autodidax.control_flow.operands import cast_outputs, concrete, flat_operands, is_staging, join_avals, stage_flat
 from autodidax.core.avals import ShapedArray, UnknownSize
-from autodidax.core.interpreters import get_aval, shape_of
+from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.primitives.convert import convert_element_type
 from autodidax.primitives.indexing import getitem_p
 from autodidax.primitives.shape import stack
-from autodidax.transforms.boundary import as_value, name_of
+from autodidax.transforms.boundary import as_output, as_value, check_callable, described, name_of
 
 
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
@@ -30,7 +31,9 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
     >>> float(while_loop(lambda x: x > 1.0, lambda x: 0.5 * x, 10.0))
     0.625
     """
-    val = init_val
+    check_callable("while_loop", cond_fun)
+    check_callable("while_loop", body_fun)
+    val, stepped = init_val, False
     if not is_staging():
         while True:
             known = concrete(_predicate(cond_fun(val)))
@@ -38,18 +41,53 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
                 break
             if not known:
                 return val
-            val = body_fun(val)
+            if stepped:
+                val = body_fun(val)
+            else:
+                val, stepped = _first_step("while_loop", body_fun, lambda v: (body_fun(v), None), val)[0], True
     return _staged_while(cond_fun, body_fun, val)
 
 
 def _predicate(x: Any) -> Any:
-    leaves = tree.leaves(x)
-    if len(leaves) != 1 or shape_of(as_value(leaves[0], lambda: "while_loop: the condition's result")):
+    if not tree.all_leaves([x]) or shape_of(as_output(x, lambda: "while_loop: the condition's result")):
         raise errors.ShapeError(
-            f"while_loop: the condition must return one boolean scalar, it returned {x!r}",
+            f"while_loop: the condition must return one boolean scalar, it returned {described(x)}",
             mend="reduce it with all() or any()",
         )
-    return leaves[0]
+    return x
+
+
+def _first_step(transform: str, fun: Any, step: Callable[[Any], tuple[Any, Any]], init: Any) -> tuple[Any, Any]:
+    """The first step of a loop in plain Python, `step(carry) -> (carry, rest)`. The carry is held to what a staged loop
+    demands of it, and Python scalars in it take the dtype that the body gives them."""
+    leaves, carry_tree = flat_operands(transform, init)
+    while True:
+        carry, rest = step(carry_tree.unflatten(leaves))
+        outs, own_tree = tree.flatten(carry)
+        outs = [as_output(x, lambda: f"{transform}: the carry that {name_of(fun)} returned") for x in outs]
+        _check_carry_tree(transform, fun, carry_tree, own_tree)
+        avals = [get_aval(x) for x in leaves]
+        joined = _join_carry(transform, fun, avals, [get_aval(x) for x in outs])
+        if all(a.dtype == j.dtype for a, j in zip(avals, joined, strict=True)):
+            return carry, rest
+        leaves = _converted(leaves, avals, joined)
+
+
+def _converted(leaves: list[Any], avals: Sequence[ShapedArray], joined: Sequence[ShapedArray]) -> list[Any]:
+    """Leaves of a carry in the types that they have in common with what the body returns."""
+    return [
+        x if a.dtype == j.dtype and a.weak_type == j.weak_type else convert_element_type(x, dtype=j.dtype)
+        for x, a, j in zip(leaves, avals, joined, strict=True)
+    ]
+
+
+def _check_carry_tree(transform: str, fun: Any, carry_tree: tree.PyTreeDef, own_tree: tree.PyTreeDef) -> None:
+    if own_tree != carry_tree:
+        raise errors.TreeError(
+            f"{transform}: {name_of(fun)} returns a carry of another tree than it takes: "
+            f"{tree.describe_mismatch(carry_tree, own_tree)}",
+            mend=f"return the structure {carry_tree}",
+        )
 
 
 def _staged_while(cond_fun: Any, body_fun: Any, init: Any) -> Any:
@@ -80,26 +118,18 @@ def _fixed_carry(
     row_avals: Sequence[ShapedArray],
 ) -> tuple[list[Any], ClosedJaxpr, list[Any], Any]:
     """Stage a body whose output carry has the input carry's types: Python scalars in the carry take the dtype that the
-    body gives them; any other difference is an error that shows it. `split_out` gives the carry's part of the output tree
-    and the rest."""
+    body gives them; any other difference is an error that shows it. `split_out` gives the carry's part of the output
+    tree, what it should be, and the rest."""
     n = len(leaves)
     while True:
         avals = [get_aval(x) for x in leaves]
         program, captured, out_tree = stage_flat(transform, fun, in_tree, [*avals, *row_avals])
         own_tree, carry_tree, rest = split_out(out_tree)
-        if own_tree != carry_tree:
-            raise errors.TreeError(
-                f"{transform}: {name_of(fun)} returns a carry of another tree than it takes: "
-                f"{tree.describe_mismatch(carry_tree, own_tree)}",
-                mend=f"return the structure {carry_tree}",
-            )
+        _check_carry_tree(transform, fun, carry_tree, own_tree)
         joined = _join_carry(transform, fun, avals, program.out_avals[:n])
         if all(a.dtype == j.dtype and a.weak_type == j.weak_type for a, j in zip(avals, joined, strict=True)):
             return leaves, cast_outputs(program, [*avals, *program.out_avals[n:]]), captured, rest
-        leaves = [
-            x if a.dtype == j.dtype and a.weak_type == j.weak_type else convert_element_type(x, dtype=j.dtype)
-            for x, a, j in zip(leaves, avals, joined, strict=True)
-        ]
+        leaves = _converted(leaves, avals, joined)
 
 
 def _join_carry(transform: str, fun: Any, avals: Any, out_avals: Any) -> list[ShapedArray]:
@@ -123,17 +153,29 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
     >>> float(fori_loop(0, 3, lambda i, x: x + i, 0.0))
     3.0
     """
+    check_callable("fori_loop", body_fun)
+    for name, bound in (("lower", lower), ("upper", upper)):
+        bound = as_value(bound, lambda name=name: f"fori_loop: the {name} bound")  # type: ignore[misc]
+        if shape_of(bound) or dtype_of(bound).kind not in "iu":
+            raise errors.ArgumentError(
+                f"fori_loop: the {name} bound must be an integer, it is {get_aval(bound)!r}",
+                mend="convert it with int() or astype(int)",
+            )
     lo, hi = concrete(lower), concrete(upper)
+
+    def step(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        return carry[0] + 1, body_fun(carry[0], carry[1])
+
     if lo is None or hi is None:
-        return while_loop(lambda s: s[0] < upper, lambda s: (s[0] + 1, body_fun(s[0], s[1])), (lower, init_val))[1]
-    lo, hi = int(lo), int(hi)
-    if not is_staging():
-        val = init_val
-        for i in range(lo, hi):
-            val = body_fun(i, val)
-        return val
-    step = lambda carry, _: ((carry[0] + 1, body_fun(carry[0], carry[1])), None)
-    return scan(step, (np.int64(lo), init_val), None, length=max(hi - lo, 0))[0][1]
+        return while_loop(lambda carry: carry[0] < upper, _named_as(body_fun, step), (lower, init_val))[1]
+    by_row = _named_as(body_fun, lambda carry, _: (step(carry), None))
+    return scan(by_row, (int(lo), init_val), None, length=max(int(hi) - int(lo), 0))[0][1]
+
+
+def _named_as(fun: Any, wrapper: Any) -> Any:
+    """A wrapper that messages call by the name of the user's function."""
+    wrapper.__name__ = name_of(fun)
+    return wrapper
 
 
 def scan(
@@ -161,21 +203,32 @@ def scan(
     >>> scan(lambda c, x: (c + x, c), 0.0, np.array([1.0, 2.0, 3.0]))
     (np.float64(6.0), array([0., 1., 3.]))
     """
+    check_callable("scan", f)
     rows, rows_tree = flat_operands("scan", xs)
     n = _length(rows, length)
     if is_staging() or n == 0:
         return _staged_scan(f, init, rows, rows_tree, n, reverse)
-    carry, collected, y_tree = init, [], None
-    for i in range(n - 1, -1, -1) if reverse else range(n):
-        out = f(carry, rows_tree.unflatten([row_of(x, i) for x in rows]))
-        carry, y = _pair(f, out)
-        ys, y_tree = tree.flatten(y)
+    order = range(n - 1, -1, -1) if reverse else range(n)
+
+    def step(carry: Any, i: int) -> tuple[Any, Any]:
+        return _pair(f, f(carry, rows_tree.unflatten([row_of(x, i) for x in rows])))
+
+    carry, y = _first_step("scan", f, lambda c: step(c, order[0]), init)
+    ys, y_tree = tree.flatten(y)
+    collected = [ys]
+    for i in order[1:]:
+        carry, y = step(carry, i)
+        ys, own_tree = tree.flatten(y)
+        if own_tree != y_tree:
+            raise errors.TreeError(
+                f"scan: {name_of(f)} returns another tree of y for row {i} than for row {order[0]}: "
+                f"{tree.describe_mismatch(y_tree, own_tree)}",
+                mend="return the same structure for every row",
+            )
         collected.append(ys)
     if reverse:
         collected.reverse()
-    assert y_tree is not None
-    stacked = [stack(*_arrays(column), axis=0) for column in zip(*collected, strict=True)]
-    return carry, y_tree.unflatten(stacked)
+    return carry, y_tree.unflatten([_stacked(f, column) for column in zip(*collected, strict=True)])
 
 
 def row_of(x: Any, i: int) -> Any:
@@ -183,14 +236,22 @@ def row_of(x: Any, i: int) -> Any:
     return x[i] if type(x) is np.ndarray else getitem_p(x, index=(i,))
 
 
-def _arrays(column: Any) -> list[Any]:
-    return [as_value(x, lambda: "scan: an output of the body") for x in column]
+def _stacked(f: Any, column: Sequence[Any]) -> Any:
+    """The values of one output of the body as the rows of an array."""
+    rows = [as_output(x, lambda: f"scan: an output of {name_of(f)}") for x in column]
+    shapes = {shape_of(x) for x in rows}
+    if len(shapes) > 1:
+        raise errors.ShapeError(
+            f"scan: {name_of(f)} returns y of shapes {' and '.join(map(str, sorted(shapes)))}",
+            mend="return the same shape for every row, e.g. padded",
+        )
+    return stack(*rows, axis=0)
 
 
 def _pair(f: Any, out: Any) -> tuple[Any, Any]:
     if not isinstance(out, tuple | list) or len(out) != 2:
         raise errors.TreeError(
-            f"scan: {name_of(f)} must return a pair (carry, y), it returned {type(out).__name__}",
+            f"scan: {name_of(f)} must return a pair (carry, y), it returned {described(out)}",
             mend="return (carry, y), with None for y if there is nothing to stack",
         )
     return out[0], out[1]
@@ -202,8 +263,17 @@ def _length(rows: list[Any], length: int | None) -> int:
             raise errors.ShapeError(
                 "scan: a leaf of xs is a scalar", mend="give arrays with a leading axis to scan over"
             )
-    sizes = {shape_of(x)[0] for x in rows} | ({int(length)} if length is not None else set())
-    if len(sizes) != 1:
+    sizes = {shape_of(x)[0] for x in rows}
+    if length is not None:
+        try:
+            sizes.add(operator.index(length))
+        except TypeError as e:
+            if isinstance(e, errors.AutodidaxError):
+                raise
+            raise errors.ArgumentError(
+                f"scan: length must be an integer, it is {described(length)}", mend="give the number of rows"
+            ) from None
+    if len(sizes) != 1 or min(sizes) < 0:
         raise errors.ShapeError(
             f"scan: the lengths are {sorted(sizes)}" if sizes else "scan: neither xs nor length is given",
             mend="give all leaves of xs one leading size, equal to length where both are given",
@@ -216,8 +286,7 @@ def _staged_scan(f: Any, init: Any, rows: list[Any], rows_tree: Any, n: int, rev
     row_avals = [ShapedArray(shape_of(x)[1:], x.dtype) for x in rows]
     n_carry = len(leaves)
 
-    def step(carry: Any, x: Any) -> tuple[Any, Any]:
-        return _pair(f, f(carry, x))
+    step = _named_as(f, lambda carry, x: _pair(f, f(carry, x)))
 
     def split_out(out_tree: Any) -> tuple[Any, Any, Any]:
         own_tree, y_tree = tree.treedef_children(out_tree)
@@ -241,4 +310,5 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     >>> map(lambda x: x * x, np.array([1.0, 2.0]))
     array([1., 4.])
     """
-    return scan(lambda _, x: (None, f(x)), None, xs)[1]
+    check_callable("map", f)
+    return scan(_named_as(f, lambda _, x: (None, f(x))), None, xs)[1]

@@ -21,6 +21,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, plain_aval
 
+ndarray = np.ndarray
 _levels = itertools.count(1)
 _frames: ContextVar[tuple[Trace, ...]] = ContextVar("frames", default=())
 _innermost_staging: ContextVar[Any] = ContextVar("innermost_staging", default=None)
@@ -231,6 +232,34 @@ def op1(p: Any, impl: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return op
 
 
+_NUMBERS = {float, int, complex, bool, *(t for t in np.sctypeDict.values() if np.dtype(t).kind in "biufc")}
+
+
+def is_masked(x: Any) -> bool:
+    """Whether x is a masked array of NumPy; their module loads on first use, and is not loaded for this question."""
+    return isinstance(x, ndarray) and type(x) is not ndarray and isinstance(x, np.ma.MaskedArray)
+
+
+def plain_operand(x: Any) -> Any:
+    """What a binary operation takes beside a tracer: a number or an array of numbers, lists converted.
+
+    NotImplemented for objects that refuse ufuncs, as arrays return it; DtypeError for what NumPy would make an array
+    of objects of, and for masked arrays.
+    """
+    if getattr(type(x), "__array_ufunc__", True) is None:
+        return NotImplemented
+    what = type(x).__name__
+    if not is_masked(x):
+        x = np.asarray(x)
+        if x.dtype.kind in "biufc":
+            return x
+        what = f"{what} (dtype {x.dtype})"
+    raise errors.DtypeError(
+        f"a traced value meets an operand of type {what}, which is no array of numbers",
+        mend="convert it with float() or np.asarray(x, float) first (a masked array with x.filled(value))",
+    )
+
+
 def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """The function of a binary pointwise primitive; also what the operators of tracers are."""
 
@@ -241,8 +270,19 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
                 other = y.trace
                 if other is not trace and other.level > trace.level:
                     trace = other
+            else:
+                t = type(y)
+                if (t is not ndarray or y.dtype.hasobject) and t not in _NUMBERS:
+                    y = plain_operand(y)
+                    if y is NotImplemented:
+                        return y
         elif isinstance(y, Tracer):
             trace = y.trace
+            t = type(x)
+            if (t is not ndarray or x.dtype.hasobject) and t not in _NUMBERS:
+                x = plain_operand(x)
+                if x is NotImplemented:
+                    return x
         else:
             return impl(x, y)
         if stagings_open:

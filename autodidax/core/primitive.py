@@ -144,7 +144,10 @@ class Primitive:
             registry.add(self)
 
     def __call__(self, *args: Any, **params: Any) -> Any:
-        return bind(self, *args, **params)
+        for a in args:
+            if isinstance(a, Tracer):
+                return bind(self, *args, **params)
+        return self.impl(*args, **params)
 
     bind = __call__
 

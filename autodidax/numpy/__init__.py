@@ -321,6 +321,8 @@ from autodidax.numpy.reductions import (
     count_nonzero,
     cumprod,
     cumsum,
+    cumulative_prod,
+    cumulative_sum,
     max,
     mean,
     min,

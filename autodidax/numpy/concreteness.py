@@ -39,7 +39,7 @@ def argument_of(x: Tracer) -> str | None:
     if not isinstance(x, StageTracer):
         return None
     trace = x.trace
-    names = dict(zip(getattr(trace, "inputs", ()), trace.arg_names, strict=False))
+    names = dict(zip(trace.inputs, trace.arg_names, strict=False))
     made_by = {v: eqn for eqn in trace.eqns for v in eqn.outvars}
     found: set[str] = set()
     todo, seen = [x.node], set()

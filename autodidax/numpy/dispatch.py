@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS
-from autodidax.core.interpreters import Tracer, ValueTracer, get_aval, shape_of
+from autodidax.core.interpreters import Tracer, ValueTracer, dtype_of, is_masked, plain_operand, shape_of
 from autodidax.primitives.convert import astype, convert_element_type
 from autodidax.primitives.shape import stack
 
@@ -68,16 +68,11 @@ def operand(x: Any) -> Any:
     if isinstance(x, Tracer):
         return x
     t = type(x)
-    if t is np.ndarray or t is float or t is int or t is complex or t is bool or isinstance(x, np.generic):
-        return x
+    if t in PYTHON_SCALARS or t is bool or (isinstance(x, ndarray | np.generic) and x.dtype.kind in "biufc"):
+        return plain_operand(x) if is_masked(x) else x
     if isinstance(x, list | tuple) and holds_tracer(x):
         return stack_nested(x)
-    if isinstance(x, np.ma.MaskedArray):
-        raise errors.DtypeError(
-            "a masked array meets a traced value, and its mask would be lost",
-            mend="use x.filled(value), and the mask with where",
-        )
-    return np.asarray(x)
+    return plain_operand(x)
 
 
 def stack_nested(x: Any) -> Any:
@@ -93,14 +88,12 @@ def stack_nested(x: Any) -> Any:
 
 
 def promote(items: list[Any]) -> list[Any]:
-    """Operands in the dtype that NumPy gives them together; Python scalars yield to arrays of one dtype or kind."""
-    dtype = common_dtype(items)
-    return [strong(astype(x, dtype)) if isinstance(x, Tracer) else np.asarray(x, dtype) for x in items]
-
-
-def common_dtype(items: list[Any]) -> np.dtype:
-    """The dtype of an array made of these entries: every Python scalar counts as float64, int64 or complex128."""
-    return np.result_type(*[get_aval(x).dtype for x in items])
+    """Operands in the dtype of an array made of them: a Python scalar counts as float64, int64 or complex128."""
+    dtypes = set(map(dtype_of, items))
+    if len(dtypes) == 1:
+        return items
+    dtype = np.result_type(*dtypes)
+    return [astype(x, dtype) if isinstance(x, Tracer) else np.asarray(x, dtype) for x in items]
 
 
 def strong(x: Any) -> Any:

@@ -12,6 +12,7 @@ from autodidax.core import interpreters
 from autodidax.core.interpreters import Tracer, innermost_staging
 from autodidax.numpy import concreteness
 from autodidax.numpy.concreteness import concrete, describe
+from autodidax.numpy.dispatch import operand
 from autodidax.primitives import bits, contraction, indexing, rounding
 from autodidax.primitives import comparison as cmp
 from autodidax.primitives import elementwise as ew
@@ -23,7 +24,16 @@ def _reflected(op: Any) -> Any:
 
 
 def _matmul(x: Any, y: Any) -> Any:
-    return contraction.matmul(x, y)
+    x, y = operand(x), operand(y)
+    return NotImplemented if x is NotImplemented or y is NotImplemented else contraction.matmul(x, y)
+
+
+def _equal(x: Any, y: Any) -> Any:
+    return False if y is None or type(y) is str else cmp.equal.op(x, y)
+
+
+def _not_equal(x: Any, y: Any) -> Any:
+    return True if y is None or type(y) is str else cmp.not_equal.op(x, y)
 
 
 def _divmod(x: Any, y: Any) -> tuple[Any, Any]:
@@ -39,7 +49,7 @@ _BINARY = {
 }  # fmt: skip
 _COMPARISONS = {
     "lt": cmp.less.op, "le": cmp.less_equal.op, "gt": cmp.greater.op, "ge": cmp.greater_equal.op,
-    "eq": cmp.equal.op, "ne": cmp.not_equal.op,
+    "eq": _equal, "ne": _not_equal,
 }  # fmt: skip
 _UNARY = {
     "neg": ew.negative.op, "pos": lambda self: self, "abs": ew.absolute.op,

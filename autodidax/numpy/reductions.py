@@ -23,7 +23,7 @@ from autodidax.primitives import reductions as red
 from autodidax.primitives.comparison import not_equal
 from autodidax.primitives.convert import astype
 from autodidax.primitives.select import where as select
-from autodidax.primitives.shape import broadcast_to, expand_dims, reduce_sum, reshape
+from autodidax.primitives.shape import broadcast_to, concatenate, expand_dims, reduce_sum, reshape
 
 
 def cast_operand(x: Any, dtype: Any) -> Any:
@@ -74,6 +74,10 @@ def mean(
     Source: numpy.mean.
     """
     a = operand(a)
+    if axis is None and dtype is None and keepdims is False and where is True and out is None:
+        aval = get_aval(a)
+        if aval.dtype.kind in "fc" and aval.dtype != np.float16:
+            return reduce_sum(a, axes=tuple(range(len(aval.shape)))) / float(aval.size)
     refuse_out("mean", out)
     kind = dtype_of(a).kind
     if dtype is None and kind in "iub":
@@ -260,6 +264,45 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
     return cum.cumprod(cast_operand(a, dtype), axis=k, reverse=False)
 
 
+def _with_initial(running: Any, x: Any, axis: Any, initial: float, include: bool) -> Any:
+    """A running sum or product along an axis that a vector need not name, with the neutral element put before it."""
+    x = operand(x)
+    if axis is None:
+        if len(shape_of(x)) != 1:
+            raise ValueError("For arrays which are not 1-dimensional the axis argument is required.")
+        axis = 0
+    out = running(x, axis)
+    if not include:
+        return out
+    k = axis_of(axis, len(shape_of(x)))
+    first = np.full((*shape_of(out)[:k], 1, *shape_of(out)[k + 1 :]), initial, dtype_of(out))
+    return concatenate(first, out, axis=k)
+
+
+@numpy_function
+def cumulative_sum(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+) -> Any:
+    """Running sum along an axis, on request with a 0 before it.
+
+    Source: numpy.cumulative_sum.
+    """
+    refuse_out("cumulative_sum", out)
+    return _with_initial(lambda a, k: cumsum(a, k, dtype), x, axis, 0, include_initial)
+
+
+@numpy_function
+def cumulative_prod(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, out: Any = None, include_initial: bool = False
+) -> Any:
+    """Running product along an axis, on request with a 1 before it.
+
+    Source: numpy.cumulative_prod.
+    """
+    refuse_out("cumulative_prod", out)
+    return _with_initial(lambda a, k: cumprod(a, k, dtype), x, axis, 1, include_initial)
+
+
 def maximum_accumulate(a: Any, axis: int = 0) -> Any:
     """Running maximum along an axis: what numpy.maximum.accumulate gives on traced values."""
     a, k = _flat_unless(a, axis)
@@ -279,6 +322,7 @@ def logaddexp_reduce(a: Any, axis: Any = 0, keepdims: Any = False, initial: Any 
 
 
 __all__ = [
-    "all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "max", "mean", "min",
+    "all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "cumprod", "cumsum", "cumulative_prod",
+    "cumulative_sum", "max", "mean", "min",
     "prod", "ptp", "sum",
 ]  # fmt: skip

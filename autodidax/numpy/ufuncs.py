@@ -7,7 +7,7 @@ own primitives, on first use.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -25,8 +25,8 @@ FAMILIES = (ew, bits, comparison, rounding, trigonometric)  # where the primitiv
 calls: dict[Any, Callable[..., Any]] = {}
 load_scipy: list[Callable[[], Any]] = []  # loads SciPy's primitives; the package puts it here
 
-#: types of operands that are no arrays yet, or arrays that need a check
-NOT_READY = {list, tuple, np.ma.MaskedArray}
+#: types of operands that are no arrays yet, and may hold traced values
+NOT_READY = {list, tuple}
 ndarray = np.ndarray
 
 
@@ -151,6 +151,11 @@ def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     return call(*operands)
 
 
+def _refuses(name: str, *operands: Any) -> NoReturn:
+    kinds = [type(x).__name__ for x in operands if not isinstance(x, Tracer)]
+    raise errors.DtypeError(f"{name}: an operand of type {kinds[0]} refuses ufuncs", mend="use an operator on it")
+
+
 def _cast(name: str, x: Any, dtype: np.dtype, casting: str) -> Any:
     own: Any = type(x)(1) if type(x) in PYTHON_SCALARS else dtype_of(x)
     if not np.can_cast(np.min_scalar_type(own) if type(x) in PYTHON_SCALARS else own, dtype, casting=casting):  # type: ignore[arg-type]
@@ -189,7 +194,10 @@ def _public2(ufunc: np.ufunc, call: Callable[..., Any]) -> Callable[..., Any]:
     def function(x: Any, y: Any, /, *args: Any, **kwargs: Any) -> Any:
         if args or kwargs or type(x) in NOT_READY or type(y) in NOT_READY:
             return _unusual(ufunc, (x, y, *args), kwargs)
-        return call(x, y) if isinstance(x, Tracer) or isinstance(y, Tracer) else ufunc(x, y)
+        if isinstance(x, Tracer) or isinstance(y, Tracer):
+            out = call(x, y)
+            return out if out is not NotImplemented else _refuses(ufunc.__name__, x, y)
+        return ufunc(x, y)
 
     return function
 

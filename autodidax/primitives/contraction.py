@@ -342,6 +342,12 @@ def _reduce_alone(x: np.ndarray, labels: str, elsewhere: str) -> tuple[np.ndarra
     return (x, labels) if kept == labels else (np.einsum(f"{labels}->{kept}", x), kept)
 
 
+def reciprocal_or_zero(x: Any) -> Any:
+    """1 / x, and 0 where x is 0."""
+    zero = equal(x, 0)
+    return where(zero, 0, 1 / where(zero, 1, x))
+
+
 class EuclideanNorm(Primitive):
     """Square root of the sum of squared moduli over axes, which go: (..., n, ...) -> (...), real. Integers become
     float64. The derivative at 0 is 0, in all orders.
@@ -363,16 +369,14 @@ class EuclideanNorm(Primitive):
 
     def jvp(self, out, primals, tangents, *, axes):
         (x,), (t,) = primals, tangents
-        inner = reduce_sum(real(conj(x) * t), axes=axes)
-        return inner / where(equal(out, 0), 1, out)
+        return reduce_sum(real(conj(x) * t), axes=axes) * reciprocal_or_zero(out)
 
     def batch(self, args, dims, *, axes):
         return euclidean_norm(*args, axes=tuple(k + 1 for k in axes)), 0
 
     def vjp(self, ct, out, primals, active, *, axes):
         (x,) = primals
-        weight = expand_dims(ct / where(equal(out, 0), 1, out), axes)
-        return [weight * conj(x)]
+        return [expand_dims(ct * reciprocal_or_zero(out), axes) * conj(x)]
 
     def samples(self, rng):
         for shape, axes in [

@@ -1,8 +1,9 @@
 """Factorizations of matrices: cholesky, eigh, svd, qr; leading axes are batches.
 
 Where a decomposition is not unique, its derivative is that of one smooth choice: eigenvectors and singular vectors of
-complex matrices keep their phase. Where eigenvalues or singular values are equal, single vectors have no derivative;
-the part that would be infinite is left out, so that functions which do not depend on the choice of vectors stay right.
+complex matrices keep their phase. Where eigenvalues or singular values are equal (closer than the rounding errors that
+they come with), single vectors have no derivative; the part that would be infinite is left out, so that functions such
+as sums over eigenvalues or the unitary polar factor, which do not rest on that part, stay right.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from autodidax import errors
 from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.core.primitive import sample
-from autodidax.primitives.comparison import equal
-from autodidax.primitives.contraction import diagonal_matrices, diagonals, matmul, swap_last
+from autodidax.primitives.comparison import less_equal
+from autodidax.primitives.contraction import diagonal_matrices, diagonals, matmul, reciprocal_or_zero, swap_last
 from autodidax.primitives.convert import conj, imag, real
+from autodidax.primitives.elementwise import absolute
+from autodidax.primitives.reductions import reduce_max
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import concatenate, expand_dims
 from autodidax.primitives.solves import MatrixFunction
@@ -35,10 +38,17 @@ def real_dtype(dtype: np.dtype) -> np.dtype:
     return np.empty(0, dtype).real.dtype
 
 
-def reciprocal_or_zero(x: Any) -> Any:
-    """1 / x, and 0 where x is 0."""
-    zero = equal(x, 0)
-    return where(zero, 0, 1 / where(zero, 1, x))
+SAME = 10  # units of rounding of the largest value: closer values count as equal
+
+
+def reciprocal_gaps(values: Any) -> Any:
+    """1 / (values_j - values_i), and 0 where the two count as equal: (..., n) -> (..., n, n)."""
+    gaps = rows_of(values) - columns_of(values)
+    if not shape_of(values)[-1]:
+        return gaps
+    largest = reduce_max(absolute(values), axes=(len(shape_of(values)) - 1,))
+    same = less_equal(absolute(gaps), columns_of(columns_of(largest)) * (SAME * float(np.finfo(dtype_of(values)).eps)))
+    return where(same, 0, 1 / where(same, 1, gaps))
 
 
 def hermitian_part(x: Any) -> Any:
@@ -132,7 +142,7 @@ class Eigh(MatrixFunction):
     def jvp(self, out, primals, tangents, *, lower):
         w, v = out
         rotated = matmul(matmul(adjoint(v), hermitian_part(tangents[0])), v)
-        turn = reciprocal_or_zero(rows_of(w) - columns_of(w)) * rotated
+        turn = reciprocal_gaps(w) * rotated
         return [real(diagonals(rotated)), matmul(v, turn)]
 
     def samples(self, rng):
@@ -171,7 +181,7 @@ class SVD(MatrixFunction):
     `full_matrices`, u is (..., n, n) and vh (..., m, m).
 
     With p = u^H da v, the relative turn of u and v follows from the skew part of p over s_i + s_j, their common turn
-    from its Hermitian part over s_j - s_i; equal and zero singular values are masked in each.
+    from its Hermitian part over s_j - s_i.
 
     Source: numpy.linalg.svd; Townsend, "Differentiating the singular value decomposition" (2016).
     """
@@ -199,7 +209,7 @@ class SVD(MatrixFunction):
         u_thin, v_thin = first_columns(u, k), first_columns(v, k)
         tv, tu = matmul(t, v_thin), matmul(adjoint(t), u_thin)
         p = matmul(adjoint(u_thin), tv)
-        common = reciprocal_or_zero(rows_of(s) - columns_of(s)) * hermitian_part(p)
+        common = reciprocal_gaps(s) * hermitian_part(p)
         relative = reciprocal_or_zero(rows_of(s) + columns_of(s)) * ((p - adjoint(p)) * 0.5)
         du = _turned(u, u_thin, tv, p, common + relative, s)
         dv = _turned(v, v_thin, tu, adjoint(p), common - relative, s)

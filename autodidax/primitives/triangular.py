@@ -161,7 +161,7 @@ class SolveTriangular(MatrixSolve):
             return rng.normal(size=shape) + 3 * np.eye(shape[-1])
 
         for lower, trans, unit_diagonal in [(True, 0, False), (True, 1, False), (False, 0, True), (False, 2, False)]:
-            params = dict(lower=lower, trans=trans, unit_diagonal=unit_diagonal)
+            params: dict[str, Any] = dict(lower=lower, trans=trans, unit_diagonal=unit_diagonal)
             yield sample(matrices(3, 3), rng.normal(size=(3, 2)), **params)
             yield sample(matrices(3, 3) + 1j, rng.normal(size=(3, 1)) + 1j, **params, name="complex")
             yield sample(matrices(3, 3).astype(np.float32), rng.normal(size=(3, 2)).astype(np.float32), **params)

@@ -22,7 +22,7 @@ from autodidax.primitives.shape import expand_dims
 from autodidax.primitives.triangular import adjoint, triangular_part
 
 
-def _scipy_function(traced: Callable[..., Any]) -> Callable[..., Any]:
+def _scipy_function(traced: Callable[..., Any]) -> Any:
     """scipy.linalg's function of the same name where no argument is traced, else `traced`."""
     return function_for(getattr(scipy.linalg, traced.__name__))(traced)
 

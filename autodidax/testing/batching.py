@@ -10,7 +10,7 @@ import numpy as np
 
 from autodidax.core.avals import PYTHON_SCALARS, is_inexact
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
-from autodidax.core.primitive import Primitive, Sample
+from autodidax.core.primitive import Pointwise, Primitive, Sample
 from autodidax.testing.layers import close
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import plain_list
@@ -36,7 +36,7 @@ class _SampleBatch:
         alike = [o for o in others if _alike(o, s)]
         self.rows = [[s, *alike][i % (1 + len(alike))].args for i in range(1 + DRAWS)]
         if len(alike) < DRAWS or all(_equal(self.rows[0], r) for r in self.rows[1:]):
-            self.rows = [_moved(s.args, i) for i in range(1 + DRAWS)]
+            self.rows = [_moved(s.args, i, rolled=isinstance(p, Pointwise)) for i in range(1 + DRAWS)]
         self.alone: dict[Any, list[Any]] = {}
 
     def run(self) -> None:
@@ -173,14 +173,18 @@ def _alike(a: Sample, b: Sample) -> bool:
 
 
 def _equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+    return all(np.array_equal(x, y, equal_nan=is_inexact(dtype_of(x))) for x, y in zip(a, b, strict=True))
 
 
-def _moved(args: Sequence[Any], i: int) -> tuple[Any, ...]:
-    """Rows of a sample that is drawn always the same: inexact entries scaled a little, each row by its own factor."""
-    return tuple(
-        np.asarray(np.asarray(a) * (1 + 0.03 * i), dtype_of(a))
-        if is_inexact(dtype_of(a)) and type(a) not in PYTHON_SCALARS
-        else a
-        for a in args
-    )
+def _moved(args: Sequence[Any], i: int, *, rolled: bool) -> tuple[Any, ...]:
+    """Rows of a sample that is drawn always the same: inexact entries scaled a little, each row by its own factor;
+    and those of a pointwise function, where any entry may stand anywhere, rolled along the last axis."""
+
+    def moved(a: Any) -> Any:
+        if type(a) in PYTHON_SCALARS:
+            return a
+        if rolled and np.ndim(a):
+            a = np.roll(a, i, axis=-1)
+        return np.asarray(np.asarray(a) * (1 + 0.03 * i), dtype_of(a)) if is_inexact(dtype_of(a)) else a
+
+    return tuple(map(moved, args))

@@ -84,15 +84,15 @@ def only(ts: Sequence[Any], k: int, *, zeros: bool = True) -> list[Any]:
 
 
 def nudged(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
-    """Inexact inputs moved by about one unit in the last place, each entry by its own sign."""
+    """Inexact inputs moved by a few units in the last place, each entry by its own number of them."""
     out: list[Any] = []
     for x in xs:
         if x is None or not is_inexact(dtype_of(x)):
             out.append(x)
             continue
         dtype = dtype_of(x)
-        signs = np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
-        out.append(np.asarray(np.asarray(x) * (1 + signs * np.finfo(dtype).eps).astype(dtype), dtype)[()])
+        units = rng.integers(1, 4, shape_of(x)) * np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
+        out.append(np.asarray(np.asarray(x) * np.asarray(1 + units * np.finfo(dtype).eps, dtype), dtype)[()])
     return out
 
 

@@ -22,6 +22,7 @@ from autodidax.testing.rules import Rules, forward_map, reverse_map
 
 ERRORS = 8.0  # tolerance in estimated errors
 ROUNDINGS = 32.0  # and in units of rounding
+OTHER_FACTORS = (1.1, 0.7, 1.3, 0.9, 1.7)  # scalings that round otherwise than the seed itself
 
 
 class Point:
@@ -42,6 +43,7 @@ class Point:
         thorough: bool = True,
         overrides: dict[str, float] | None = None,
         accuracy: float = 0.0,
+        kinks_declared: bool = False,
     ):
         self.rules = rules
         self.xs = list(xs)
@@ -54,6 +56,7 @@ class Point:
         self.value = value
         self.thorough = thorough
         self.overrides = overrides or {}
+        self.kinks_declared = kinks_declared  # inconclusive entries are expected, and not listed
         self.accuracy = accuracy  # of the function that this one was derived from
 
     # reporting
@@ -75,6 +78,8 @@ class Point:
         )
 
     def unsure(self, mode: str, why: str) -> None:
+        if self.kinks_declared:
+            return
         where = f" ({self.path})" if self.path else ""
         self.report.inconclusive.append(f"{mode}{where}: {self.sample or 'the point'}: {why}")
 
@@ -156,10 +161,11 @@ class Point:
                 wrong, ratio, known = self.judge(got, est, self.noise_forward(ts, tys))
             if relative:  # a zero that does not move, times an infinite slope, is nan and no error
                 wrong, known = wrong & np.isfinite(got), known & np.isfinite(got)
+                known &= np.abs(est.value) > 3 * est.error  # nor does an entry that stays put prove anything
             if np.any(wrong):
                 self.wrong_value(ts, got, est, wrong)
                 return
-            judged, at_kink, worst = judged | known, est.kink, max(worst, ratio)
+            judged, at_kink, worst = judged | known, at_kink | est.kink, max(worst, ratio)
             if np.all(judged):
                 break
         if not np.all(judged):
@@ -276,14 +282,18 @@ class Point:
         )  # fmt: skip
 
     def noise_adjoint(self, forward: float, backward: float) -> float:
+        """How much the two pairings move by rounding: with inputs moved by some units in the last place, and with
+        seeds scaled by factors that are no powers of two."""
         push, rule = self.rules.jvp, self.rules.vjp
         assert push is not None and rule is not None
-        worst = 0.0
-        for _ in range(2):
+        moved = []
+        for factor in OTHER_FACTORS:
             xs = dirs.nudged(self.rng, self.xs)
-            worst = max(worst, abs(dirs.pairing(self.cts, filled(push(xs, list(self.ts))[1], self.ys))[0] - forward))
-            worst = max(worst, abs(dirs.pairing(filled(rule(xs)[1](list(self.cts)), self.xs), self.ts)[0] - backward))
-        return worst
+            tys = filled(push(xs, dirs.scaled(self.ts, factor))[1], self.ys)
+            gs = filled(rule(xs)[1](dirs.scaled(self.cts, factor)), self.xs)
+            one = abs(dirs.pairing(self.cts, tys)[0] / factor - forward)
+            moved.append(one + abs(dirs.pairing(gs, self.ts)[0] / factor - backward))
+        return float(np.median(moved))
 
     def blame_adjoint(self) -> str:
         push, rule = self.rules.jvp, self.rules.vjp
@@ -360,28 +370,55 @@ class Point:
         return ok
 
     def linearity(self, mode: str, apply: Any, vs: list[Any], out: list[Any]) -> None:
-        """Homogeneity (exact for powers of two), additivity one part at a time, and zero to zero."""
+        """Homogeneity (to rounding, for powers of two), additivity one part at a time, purity and determinism."""
         kept = snapshot(out)
+        self.homogeneity(mode, apply, vs, out)
+        self.additivity(mode, apply, vs, out)
+        if not same(kept, out):
+            self.fail(mode, "purity", "a later call changed the result of an earlier one")
+        if not all(same(apply(list(vs)), kept) for _ in range(2)):
+            self.fail(mode, "determinism", "two calls with the same values give different results")
+        self.report.passed(mode)
+
+    def homogeneity(self, mode: str, apply: Any, vs: list[Any], out: list[Any]) -> None:
         for factor in (-1.0, 2.0**20, 2.0**-20):
             got = apply(dirs.scaled(vs, factor))
             for k, (g, w) in enumerate(zip(got, dirs.scaled(out, factor), strict=True)):
-                if w is not None and not close(g, w, 4.0, elementwise=True):
+                if w is None or close(g, w, 4.0, elementwise=True) or close(g, w, 8 * ROUNDINGS):
+                    continue
+                if not close(
+                    g,
+                    w,
+                    8 * ROUNDINGS,
+                    slack=abs(factor) * ERRORS * self.noise_linear(apply, vs, out, k, scaling=False),
+                ):
                     message = f"scaling the {seed_name(mode)} by {factor:g} does not scale the result {k}"
                     self.fail(mode, "homogeneity", message, expected=brief(w), got=brief(g))
                     return
+
+    def additivity(self, mode: str, apply: Any, vs: list[Any], out: list[Any]) -> None:
+        """One part at a time, the others zero and then absent, adds up to all of them."""
         active = [k for k, v in enumerate(vs) if v is not None]
         for zeros in (True, False) if len(active) > 1 else ():
             parts = [apply(dirs.only(vs, k, zeros=zeros)) for k in active]
             for k, w in enumerate(out):
-                if w is not None and not additive([p[k] for p in parts], w):
+                own = [p[k] for p in parts]
+                if w is None or additive(own, w):
+                    continue
+                if not additive(own, w, slack=ERRORS * self.noise_linear(apply, vs, out, k, scaling=True)):
                     message = f"one {seed_name(mode)} at a time does not add up to all, in result {k}"
-                    self.fail(mode, "additivity", message, expected=brief(w), got=brief(sum(p[k] for p in parts)))
+                    self.fail(mode, "additivity", message, expected=brief(w), got=brief(sum(own)))
                     return
-        if not same(kept, out):
-            self.fail(mode, "purity", "a later call changed the result of an earlier one")
-        if not same(apply(list(vs)), out):
-            self.fail(mode, "determinism", "two calls with the same values give different results")
-        self.report.passed(mode)
+
+    def noise_linear(self, apply: Any, vs: list[Any], out: list[Any], k: int, *, scaling: bool) -> float:
+        """How much a result moves by rounding: when the vector moves by some units in the last place and, where that
+        is not what is being tested, when it is scaled by factors that are no powers of two."""
+        moved = []
+        for factor in OTHER_FACTORS:
+            c = factor if scaling else 1.0
+            result = dirs.wide(apply(dirs.nudged(self.rng, dirs.scaled(vs, c)))[k]) / c
+            moved.append(np.max(np.abs(result - dirs.wide(out[k])), initial=0))
+        return float(np.median(moved))
 
 
 def check_orders(point: Point, order: int, *, ran: bool = False) -> None:
@@ -440,8 +477,9 @@ def filled(ts: Sequence[Any], like: Sequence[Any]) -> list[Any]:
     return out + [t for t in ts[len(like) :] if t is not None]
 
 
-def close(got: Any, want: Any, roundings: float = ROUNDINGS, *, elementwise: bool = False) -> bool:
-    """Equal to so many roundings of the largest entry (or of each entry); infinities and nans in the same places."""
+def close(got: Any, want: Any, roundings: float = ROUNDINGS, *, elementwise: bool = False, slack: float = 0.0) -> bool:
+    """Equal to so many roundings of the largest entry (or of each entry), beside some slack; infinities and nans in
+    the same places."""
     got, want = np.asarray(got), np.asarray(want)
     eps = dirs.unit_roundoff([got, want])
     if got.shape != want.shape:
@@ -453,17 +491,16 @@ def close(got: Any, want: Any, roundings: float = ROUNDINGS, *, elementwise: boo
         return False
     got, want = dirs.wide(got[finite]), dirs.wide(want[finite])
     size = np.abs(want) if elementwise else np.max(np.abs(want), initial=0)
-    return bool(np.all(np.abs(got - want) <= roundings * eps * size + 1e-300))
+    return bool(np.all(np.abs(got - want) <= roundings * eps * size + slack + 1e-300))
 
 
-def additive(parts: list[Any], whole: Any) -> bool:
+def additive(parts: list[Any], whole: Any, slack: float = 0.0) -> bool:
     """Whether the parts add up to the whole, to rounding of the largest of them."""
     total = sum(dirs.wide(p) for p in parts)
     finite = np.isfinite(total) & np.isfinite(whole)
     size = sum(np.abs(dirs.wide(p)) for p in parts)
-    bound = (
-        ROUNDINGS * dirs.unit_roundoff([whole]) * (size + 0.1 * np.max(np.where(finite, size, 0), initial=0)) + 1e-300
-    )
+    bound = ROUNDINGS * dirs.unit_roundoff([whole]) * (size + 0.1 * np.max(np.where(finite, size, 0), initial=0))
+    bound = bound + slack + 1e-300
     return bool(np.all((np.abs(total - dirs.wide(whole)) <= bound)[finite]))
 
 

@@ -17,21 +17,31 @@ from autodidax.core.avals import Masked, ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of
 from autodidax.core.primitive import Primitive, partial1, products
 from autodidax.primitives.elementwise import multiply
+from autodidax.testing.directions import tangents
+from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.primitives import BY_DEFINITION, check_primitive, has_rule
 from autodidax.testing.report import Failure, Report
+from autodidax.testing.rules import plain_list
 
 FACTOR = 1.01
+
+#: rules that a report may name in the place of the one that was changed
+ALSO_NAMED = {"impl": ("abstract_eval",), "nondifferentiable": ("jvp", "vjp")}
 
 
 @dataclass
 class Mutant:
-    """One rule of one primitive, changed by one operator."""
+    """One rule of one primitive, changed by one operator.
+
+    `touched` says whether the last application changed a result at all: where it did not, the mutant is no different
+    from the right rule at any sample (the partial derivative is zero, or no sample runs the rule).
+    """
 
     primitive: Primitive
     rule: str
     operator: str
     patches: Callable[[Mutant], list[Patch]]
-    touched: bool = False  # whether the changed rule gave another result than the right one
+    touched: bool = False
 
     @property
     def id(self) -> str:
@@ -39,8 +49,8 @@ class Mutant:
 
     @contextlib.contextmanager
     def applied(self) -> Iterator[None]:
-        patches = self.patches(self)
         self.touched = False
+        patches = self.patches(self)
         try:
             for patch in patches:
                 patch.apply()
@@ -52,8 +62,7 @@ class Mutant:
     def killed(self, baseline: Report) -> list[Failure]:
         """The failures that name this rule and a sample, beyond those that the right primitive has."""
         known = {(f.rule, f.layer, f.sample) for f in baseline.failures}
-        # where implementation and abstract evaluation disagree, either may be at fault: the report names the second
-        named = {self.rule, "abstract_eval"} if self.rule == "impl" else {self.rule}
+        named = {self.rule, *ALSO_NAMED.get(self.rule, ())}
         for fail_fast in (True, False):
             with self.applied():
                 report = check_primitive(self.primitive, order=1, fail_fast=fail_fast)
@@ -106,7 +115,7 @@ def mutants(p: Primitive) -> list[Mutant]:
     elif p.zero_derivative:
         pass
     elif products[p.code]:
-        for k in range(len(products[p.code])):
+        for k in _inexact_operands(p):
             for name, factor in FACTORS.items():
                 found.append(Mutant(p, "products", f"{name} of operand {k}", _product_patches(p, k, factor)))
     else:
@@ -114,11 +123,11 @@ def mutants(p: Primitive) -> list[Mutant]:
             found += _of_results(p, "jvp", SCALINGS)
             found += [Mutant(p, "jvp", f"operand {k} ignored", _ignoring(k)) for k in _inexact_operands(p) if k]
         if has_rule(p, "transpose"):
-            found += _of_results(p, "transpose", _cotangent_changes(p))
+            found += _of_results(p, "transpose", _cotangent_changes(p, p.linear_in or None))
         if p.vjp is not None:
             found += _of_results(p, "vjp", _cotangent_changes(p))
     if not (p.nondifferentiable or p.zero_derivative) and p not in BY_DEFINITION:
-        found.append(Mutant(p, "zero_derivative", "declared", _declared(p, zero_derivative=True)))
+        found.append(Mutant(p, "zero_derivative", "declared", _declared(p, zero_derivative=True, slope=True)))
     return found
 
 
@@ -209,13 +218,14 @@ TRACED = {"output scaled": _each(_scaled_output)}
 TRACED_BATCH = {"rows rolled": _each(_rolled_rows)}
 
 
-def _cotangent_changes(p: Primitive) -> dict[str, Change]:
+def _cotangent_changes(p: Primitive, among: tuple[int, ...] | None = None) -> dict[str, Change]:
     """Changes of all cotangents together, and of each operand's alone."""
     changes: dict[str, Change] = {}
-    for k in _inexact_operands(p):
+    operands = [k for k in _inexact_operands(p) if among is None or k in among]
+    for k in operands:
         changes |= {f"{name} of operand {k}": _each(_scale(factor), k) for name, factor in FACTORS.items()}
         changes[f"dropped of operand {k}"] = _each(lambda _: None, k)
-    return changes if len(_inexact_operands(p)) == 1 else SCALINGS | changes
+    return changes if len(operands) == 1 else SCALINGS | changes
 
 
 def _inexact_operands(p: Primitive) -> list[int]:
@@ -238,19 +248,32 @@ def _result_patch(p: Primitive, rule: str, change: Change) -> Callable[[Mutant],
 
         def wrong(*args: Any, **params: Any) -> Any:
             out = original(*args, **params)
-            changed = change(out)
-            mutant.touched = mutant.touched or _differ(out, changed)
-            return changed
+            return _noted(mutant, out, change(out))
 
         return [Patch(p, rule, wrong)]
 
     return patches
 
 
+def _noted(mutant: Mutant, right: Any, wrong: Any) -> Any:
+    mutant.touched = mutant.touched or _differ(right, wrong)
+    return wrong
+
+
 def _differ(a: Any, b: Any) -> bool:
+    """Whether two results of a rule differ, as far as they are plain; traced ones do not count."""
     if isinstance(a, list | tuple) and isinstance(b, list | tuple):
         return any(_differ(x, y) for x, y in zip(a, b, strict=True))
-    return a is not b and not (isinstance(a, np.ndarray) and a.dtype == getattr(b, "dtype", 0) and np.array_equal(a, b))
+    if a is b or isinstance(a, Tracer) or isinstance(b, Tracer):
+        return False
+    if type(a) is Masked:
+        return _differ(a.val, getattr(b, "val", b))
+    if isinstance(a, ShapedArray):
+        return a != b
+    if a is None or b is None:  # None is a zero
+        return bool(np.any(b if a is None else a))
+    x, y = np.asarray(a), np.asarray(b)
+    return x.shape != y.shape or x.dtype != y.dtype or not np.array_equal(x, y, equal_nan=is_inexact(x.dtype))
 
 
 def _ignoring(k: int) -> Callable[[Mutant], list[Patch]]:
@@ -281,8 +304,7 @@ def _product_patches(p: Primitive, k: int, factor: float) -> Callable[[Mutant], 
 
         def wrong(*values: Any) -> Any:
             t = right[k](*values)
-            mutant.touched = True
-            return change(t)
+            return _noted(mutant, t, change(t))
 
         table = (*right[:k], wrong, *right[k + 1 :])
         found = [Patch(products, p.code, table), Patch(p, "products", table)]
@@ -290,8 +312,8 @@ def _product_patches(p: Primitive, k: int, factor: float) -> Callable[[Mutant], 
         if partial is not None:
 
             def wrong_partial(*values: Any) -> Any:
-                mutant.touched = True
-                return change(partial(*values))
+                d = partial(*values)
+                return _noted(mutant, d, change(d))
 
             found.append(Patch(partial1, p.code, wrong_partial))
         return found
@@ -299,9 +321,21 @@ def _product_patches(p: Primitive, k: int, factor: float) -> Callable[[Mutant], 
     return patches
 
 
-def _declared(p: Primitive, **attributes: Any) -> Callable[[Mutant], list[Patch]]:
+def _has_slope(p: Primitive) -> bool:
+    """Whether the derivative differs from zero at some smooth sample."""
+    for s in p.samples(np.random.default_rng(0)):
+        if not s.nonsmooth:
+            ts = tangents(np.random.default_rng(0), s.args)
+            run = lambda xs, s=s: plain_list(p.impl(*xs, **s.params), p.multiple_results)
+            est = directional_derivative(run, list(s.args), ts)
+            if np.any(np.abs(est.value) > 8 * est.error):
+                return True
+    return False
+
+
+def _declared(p: Primitive, *, slope: bool = False, **attributes: Any) -> Callable[[Mutant], list[Patch]]:
     def patches(mutant: Mutant) -> list[Patch]:
-        mutant.touched = True
+        mutant.touched = not slope or _has_slope(p)
         return [Patch(p, name, value) for name, value in attributes.items()]
 
     return patches

@@ -241,9 +241,11 @@ class _SampleCheck:
         p, s = self.p, self.sample
         failed = len(self.report.failures)
         # one operand at a time goes by other rules than all of them: the transposes of partly linear primitives
-        for k in active if len(active) > 1 else ():
-            self.point([k], modes, value=False, thorough=False).run()
-        point = self.point(active, modes, value=not s.nonsmooth)
+        # and at a kink of a pointwise function, where only entries and operands that are smooth can be judged
+        pointwise = s.nonsmooth and bool(products[p.code])
+        for k in active if len(active) > 1 or pointwise else ():
+            self.point([k], modes, value=pointwise, thorough=False, kinks_declared=s.nonsmooth).run()
+        point = self.point(active, modes, value=not s.nonsmooth, kinks_declared=s.nonsmooth)
         point.run()
         if self.order > 1 and not s.nonsmooth and any(np.size(y) for y in self.outs):
             composed = any(k in getattr(p, "hermitian_operands", ()) for k in active)

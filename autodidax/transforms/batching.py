@@ -61,18 +61,30 @@ class BatchTrace(Trace):
         return self.box(p.op(x.val))
 
     def process2(self, p: Any, x: Any, y: Any) -> Any:
-        x, dx = self.unbox(x)
-        y, dy = self.unbox(y)
-        rx, ry = len(shape_of(x)), len(shape_of(y))
-        # a mapped operand of lower rank gets axes of size 1 behind the batch axis
-        if dx is not None and rx - 1 < ry - (dy is not None):
-            x = _widen(x, ry - (dy is not None))
-        elif dy is not None and ry - 1 < rx - (dx is not None):
-            y = _widen(y, rx - (dx is not None))
+        if isinstance(x, BatchTracer) and x.trace is self:
+            x = x.val
+            if isinstance(y, BatchTracer) and y.trace is self:
+                y = y.val
+                rx, ry = len(x.shape), len(y.shape)
+                if rx != ry:  # a mapped operand of lower rank gets axes of size 1 behind the batch axis
+                    x, y = (_widen(x, ry - 1), y) if rx < ry else (x, _widen(y, rx - 1))
+            elif type(y) is not float:
+                rank = len(shape_of(y))
+                if len(x.shape) - 1 < rank:
+                    x = _widen(x, rank)
+        else:
+            y = y.val
+            if type(x) is not float:
+                rank = len(shape_of(x))
+                if len(y.shape) - 1 < rank:
+                    y = _widen(y, rank)
         return self.box(p.op(x, y))
 
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        vals, dims = zip(*map(self.unbox, args), strict=True) if args else ((), ())
+        if len(args) == 1:
+            vals, dims = (args[0].val,), (0,)
+        else:
+            vals, dims = zip(*map(self.unbox, args), strict=True) if args else ((), ())
         if p.higher_order:
             return p.trace_batch(self, vals, dims, params)
         out, dim = p.batch(vals, dims, **params)

@@ -68,18 +68,28 @@ def leaf_names(fun: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[st
     return names
 
 
-def as_value(x: Any, what: Callable[[], str]) -> Any:
+def described(x: Any) -> str:
+    """What a value is, for messages: tracers are called by what they stand for."""
+    if isinstance(x, Tracer):
+        return f"a traced value ({x.aval!r})"
+    if isinstance(x, ndarray):
+        return f"an array of shape {x.shape} and dtype {x.dtype}"
+    name = type(x).__name__
+    return "None" if x is None else f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
+
+
+_INPUTS = "pass numbers or arrays of numbers; close over other values, or mark them with static_argnums under jit"
+
+
+def as_value(x: Any, what: Callable[[], str], mend: str = _INPUTS) -> Any:
     """A leaf as a value that can be traced; `what` names it in the error otherwise."""
     t = type(x)
     if t is ndarray:
         if x.dtype.kind in "fciub" or x.dtype == float0:
             return x
-    elif (
-        t in PYTHON_SCALARS
-        or t is bool
-        or isinstance(x, Tracer)
-        or (isinstance(x, np.generic) and x.dtype.kind in "fciub")
-    ):
+    elif t in PYTHON_SCALARS or t is bool or isinstance(x, Tracer):
+        return x
+    elif isinstance(x, np.generic) and x.dtype.kind in "fciub":
         return x
     elif isinstance(x, np.ma.MaskedArray):
         raise errors.DtypeError(
@@ -88,13 +98,14 @@ def as_value(x: Any, what: Callable[[], str]) -> Any:
         )
     elif isinstance(x, ndarray) and x.dtype.kind in "fciub":
         return np.asarray(x)
-    elif hasattr(x, "__array__"):
-        return as_value(np.asarray(x), what)
-    described = f"an array of dtype {x.dtype}" if isinstance(x, ndarray) else f"a {t.__name__}"
-    raise errors.DtypeError(
-        f"{what()} is {described}, which cannot be traced",
-        mend="pass numbers or arrays of numbers; close over other values, or mark them with static_argnums under jit",
-    )
+    elif hasattr(x, "__array__") and not isinstance(x, np.generic | type):
+        return as_value(np.asarray(x), what, mend)
+    raise errors.DtypeError(f"{what()} is {described(x)}, which cannot be traced", mend=mend)
+
+
+def as_output(x: Any, what: Callable[[], str]) -> Any:
+    """A leaf that a user's function returned as a value that can be traced."""
+    return as_value(x, what, "return numbers or arrays of numbers, or trees of them")
 
 
 def own_copy(x: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 from autodidax.compile.program import compiled
 from autodidax.core.avals import is_inexact
-from autodidax.core.interpreters import Tracer, dtype_of
+from autodidax.core.interpreters import Tracer, dtype_of, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.core.primitive import Primitive
 from autodidax.primitives.convert import zeros_of
@@ -16,6 +16,7 @@ from autodidax.transforms.program import (
     Split,
     batch_program,
     jvp_program,
+    linear_split,
     linearize_program,
     transpose_program,
     vjp_program,
@@ -44,7 +45,7 @@ class HigherOrder(Primitive):
 
 
 def is_linear(t: Any) -> bool:
-    """Whether a tangent stands for an unknown, under any tracers."""
+    """Whether a tangent stands for an unknown, under any tracers: then primals are computed apart from tangents."""
     while isinstance(t, Tracer):
         if isinstance(t, LinearTracer):
             return True
@@ -126,7 +127,23 @@ class ProgramCall(HigherOrder):
     def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         jaxpr, name = params["jaxpr"], params["name"]
         linear = tuple(isinstance(a, LinearTracer) and a.trace is trace for a in args)
-        others = [a for a, on in zip(args, linear, strict=True) if not on]
+        ins = tuple(a.node for a, on in zip(args, linear, strict=True) if on)
+        split, out_late = linear_split(jaxpr, linear, affine=trace.affine)
+        if all(out_late):
+            others = [a for a, on in zip(args, linear, strict=True) if not on]
+            return self.record_linear(trace, jaxpr, name, linear, others, ins)
+        # results that do not depend on the linear operands, such as the value beside a tangent, are values
+        known = [zeros_of(get_aval(a)) if on else a for a, on in zip(args, linear, strict=True)]
+        outs = self(*known, jaxpr=split.first, name=name)
+        others = take_residuals(split, known, outs[len(out_late) :])
+        flags = (False,) * len(others) + (True,) * len(ins)
+        late = iter(self.record_linear(trace, split.second, name, flags, others, ins))
+        return [next(late) if f else o for o, f in zip(outs, out_late, strict=False)]
+
+    def record_linear(
+        self, trace: Any, jaxpr: ClosedJaxpr, name: str, linear: tuple[bool, ...], others: list[Any], ins: tuple[int, ...]
+    ) -> list[Any]:
+        """Tracers for the results of a program that all depend on its linear inputs, which are the nodes `ins`."""
 
         def pull(cts: list[Any]) -> list[Any]:
             with_ct = tuple(c is not None for c in cts)
@@ -138,7 +155,6 @@ class ProgramCall(HigherOrder):
             ts, rest = iter(tangents), iter(others)
             return self(*[next(ts) if on else next(rest) for on in linear], jaxpr=jaxpr, name=name)
 
-        ins = tuple(a.node for a, on in zip(args, linear, strict=True) if on)
         return trace.results(jaxpr.out_avals, (Call(pull, push), ins, len(jaxpr.out_avals)))
 
     def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:

@@ -32,7 +32,11 @@ class _Collective(HigherOrder):
         trace = top_trace(args)
         if trace is None or trace.level < named.level:
             trace = innermost_staging(named.level) or named
-        return trace.process(self, args, {"axis_name": axis_name})
+        params = {"axis_name": axis_name}
+        if trace is named:  # whose operands may all be the same in every row
+            pairs = [named.unbox(x) for x in args]
+            return self.trace_batch(named, [x for x, _ in pairs], [d for _, d in pairs], params)
+        return trace.process(self, args, params)
 
     __call__ = bind
 
@@ -174,5 +178,3 @@ def axis_size(axis_name: Any) -> int:
         total *= named_axis(name).size
     return total
 
-
-__all__ = ["axis_index", "axis_size", "pmax", "pmean", "pmin", "psum", "shape_of"]

@@ -68,13 +68,23 @@ class JVPTrace(Trace):
         else:
             t = add(_plain(px(tx, out, x, y)), _plain(py(ty, out, x, y)))
         t = _plain(t)
-        if type(t) is not type(out) or (type(t) is ndarray and (t.shape != out.shape or t.dtype is not out.dtype)):
+        kind = type(t)
+        if kind is ndarray and type(out) is ndarray:
+            if t.shape != out.shape or t.dtype is not out.dtype:
+                t = match_tangent(t, out)
+        elif kind is not type(out) or isinstance(t, Tracer):
             t = match_tangent(t, out)
         return self.box(out, t)
 
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if p.higher_order:
             return p.trace_jvp(self, args, params)
+        if len(args) == 1 and (p.linear or 0 in p.linear_in) and not p.multiple_results:
+            (x,) = args  # of a linear primitive: the common case, in short
+            out = p.bind(x.val, **params)
+            if not is_inexact(dtype_of(out)):
+                return out
+            return self.box(out, match_tangent(p.bind(x.node, **params), out))
         primals, tangents = zip(*map(self.unbox, args), strict=True)
         out = p.bind(*primals, **params)
         if p.zero_derivative or any(type(x) is LinearTracer for x in primals):

@@ -342,8 +342,8 @@ def _close(fun: Any, selection: Selection, args: Any, kwargs: Any) -> tuple[Call
 
 
 def _check_inputs(transform: str, fun: Any, chosen: Any, holomorphic: bool, allow_int: bool, real_only: bool) -> None:
-    for path, x in tree.leaves_with_path(chosen):
-        what = lambda path=path: f"input {tree.keystr(path)} of {name_of(fun)}"
+    for k, x in enumerate(tree.leaves(chosen)):
+        what = lambda k=k: f"input {tree.keystr(tree.leaves_with_path(chosen)[k][0])} of {name_of(fun)}"
         check_differentiable(transform, as_value(x, what), holomorphic, allow_int, what)
         if real_only and not holomorphic and dtype_of(x).kind == "c":
             raise errors.DtypeError(
@@ -377,11 +377,9 @@ def jacfwd(
         f, chosen = _close(fun, selection, args, kwargs)
         _check_inputs("jacfwd", fun, chosen, holomorphic, False, True)
         treedef = tree.structure(chosen)
-        kept: list[Any] = []
 
         def push(*ts: Any) -> Any:
             result = jvp(f, chosen, treedef.unflatten(ts), has_aux=has_aux)
-            kept[:] = [result[0]]
             return result[1:] if has_aux else result[1]
 
         out = vmap(push, out_axes=(0, None) if has_aux else 0)(*_basis("jacfwd", chosen, holomorphic))

@@ -13,7 +13,7 @@ from autodidax.core.interpreters import Tracer, dtype_of
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr
 from autodidax.primitives.convert import zeros_of
 from autodidax.primitives.shape import broadcast_to
-from autodidax.transforms.backward import backward, cast, transpose_record
+from autodidax.transforms.backward import backward, cast, replay, transpose_record
 from autodidax.transforms.batching import BatchTrace
 from autodidax.transforms.forward import JVPTrace, instantiate
 from autodidax.transforms.reverse import LinearTrace, ReverseTrace
@@ -41,23 +41,30 @@ def jvp_program(closed: ClosedJaxpr, active: Flags, force: Flags | None = None) 
     that have one (all those in `force` get one), and which these are."""
     key = ("jvp", active, force)
     if key not in closed.derived:
-        flags: list[bool] = []
+        flags: list[Flags] = []
 
         def both(*args: Any) -> list[Any]:
-            primals, tangents = args[: len(active)], iter(args[len(active) :])
-            with JVPTrace("jvp", "a staged program") as trace:
-                boxed = [trace.box(x, next(tangents)) if a else x for x, a in zip(primals, active, strict=True)]
-                pairs = [trace.unbox(x) for x in run(closed, boxed)]
-            flags[:] = [t is not None and is_inexact(dtype_of(v)) for v, t in pairs]
-            if force is not None:
-                flags[:] = [a or f for a, f in zip(flags, force, strict=True)]
-            return [v for v, _ in pairs] + [instantiate(t, v) for (v, t), a in zip(pairs, flags, strict=True) if a]
+            outs, out_active = _run_jvp(closed, active, force, args)
+            flags.append(out_active)
+            return outs
 
         avals = closed.in_avals
         t_avals = [tangent_aval(a) for a, on in zip(avals, active, strict=True) if on]
         program, _ = stage(both, [*avals, *t_avals], transform="jvp")
-        closed.derived[key] = program, tuple(flags)
+        closed.derived[key] = program, flags[0]
     return closed.derived[key]
+
+
+def _run_jvp(closed: ClosedJaxpr, active: Flags, force: Flags | None, args: Sequence[Any]) -> tuple[list[Any], Flags]:
+    """Outputs, then the tangents of those that have one, and which these are, from primals and active tangents."""
+    primals, tangents = args[: len(active)], iter(args[len(active) :])
+    with JVPTrace("jvp", "a staged program") as trace:
+        boxed = [trace.box(x, next(tangents)) if a else x for x, a in zip(primals, active, strict=True)]
+        pairs = [trace.unbox(x) for x in run(closed, boxed)]
+    flags = tuple(t is not None and is_inexact(dtype_of(v)) for v, t in pairs)
+    if force is not None:
+        flags = tuple(a or f for a, f in zip(flags, force, strict=True))
+    return [v for v, _ in pairs] + [instantiate(t, v) for (v, t), a in zip(pairs, flags, strict=True) if a], flags
 
 
 class Residual(NamedTuple):
@@ -152,13 +159,73 @@ def vjp_program(closed: ClosedJaxpr, active: Flags, with_ct: Flags | None = None
 
 def linearize_program(closed: ClosedJaxpr, active: Flags, force: Flags | None = None) -> Split:
     """The program and its derivative, which takes residuals and the tangents of the active inputs and returns the
-    tangents of the outputs in `out_active`."""
+    tangents of the outputs in `out_active` (at least those in `force`).
+
+    The tangents are recorded and then replayed, so that in nested programs, too, no primal depends on a tangent."""
     key = ("linearize", active, force)
     if key not in closed.derived:
-        both, out_active = jvp_program(closed, active, force)
-        n_out = len(closed.out_avals)
-        closed.derived[key] = split_program(both, len(active), n_out, out_active, (True,) * sum(out_active))
+        avals = closed.in_avals
+        with StageTrace("linearize", "a staged program") as staging:
+            xs = [staging.input(a) for a in avals]
+            with LinearTrace("linearize", "a staged program", affine=True) as linear:
+                ts = [linear.input(a) for a, on in zip(avals, active, strict=True) if on]
+                outs, out_active = _run_jvp(closed, active, force, [*xs, *ts])
+                tape = linear.tape
+            n = len(closed.out_avals)
+            first, second, residuals = _cut(staging, linear, tape, [t.val for t in ts], xs, outs[:n], outs[n:])
+        closed.derived[key] = Split(first, second, residuals, out_active, (True,) * sum(out_active))
     return closed.derived[key]
+
+
+def linear_split(
+    closed: ClosedJaxpr, late: Flags, force: Flags | None = None, *, affine: bool = False
+) -> tuple[Split, Flags]:
+    """A program in two, by its late inputs, in which it is linear: what does not depend on them, and what does. The
+    second takes residuals and the late inputs, and returns the late outputs: those that depend on them, and those in
+    `force`; which these are is the other result. The first has zeros in their places, and reads no late input."""
+    key = ("linear split", late, force, affine)
+    if key not in closed.derived:
+        avals = closed.in_avals
+        with StageTrace("linearize", "a staged program") as staging:
+            xs = [staging.input(a) for a in avals]
+            with LinearTrace("linearize", "a staged program", affine) as linear:
+                ts = [linear.input(a) for a, on in zip(avals, late, strict=True) if on]
+                late_args = iter(ts)
+                outs = run(closed, [next(late_args) if on else x for x, on in zip(xs, late, strict=True)])
+                tape = linear.tape
+            flags = tuple(
+                (isinstance(o, Tracer) and o.trace is linear) or (force is not None and force[k])
+                for k, o in enumerate(outs)
+            )
+            values = [zeros_of(a) if f else o for o, a, f in zip(outs, closed.out_avals, flags, strict=True)]
+            late_outs = [o for o, f in zip(outs, flags, strict=True) if f]
+            first, second, residuals = _cut(staging, linear, tape, [t.val for t in ts], xs, values, late_outs)
+        closed.derived[key] = Split(first, second, residuals, flags, (True,) * sum(flags)), flags
+    return closed.derived[key]
+
+
+def _cut(
+    staging: StageTrace, linear: LinearTrace, tape: list[Any], avals: Sequence[ShapedArray], xs: list[Any],
+    values: list[Any], late_outs: list[Any],
+) -> tuple[ClosedJaxpr, ClosedJaxpr, tuple[Residual, ...]]:  # fmt: skip
+    """Two programs: that of `values`, and that of the linear record which gives `late_outs` from inputs of these avals.
+    What the second captures when it is staged are the residuals."""
+
+    def replayed(*ts: Any) -> list[Any]:
+        results = replay(tape, list(ts))
+        return [results[o.node] if isinstance(o, Tracer) and o.trace is linear else o for o in late_outs]
+
+    second, captured = stage(replayed, avals)
+    position = {x.node: k for k, x in enumerate(xs)}
+    residuals, extra = [], []
+    for r in captured:
+        if r.node in position:
+            residuals.append(Residual(True, position[r.node]))
+        else:
+            residuals.append(Residual(False, len(extra)))
+            extra.append(r)
+    first, _ = staging.finish(xs, [*values, *extra])
+    return first, second, tuple(residuals)
 
 
 def transpose_program(closed: ClosedJaxpr, linear: Flags, with_ct: Flags | None = None) -> tuple[ClosedJaxpr, Flags]:
@@ -207,8 +274,8 @@ def batch_program(
             if force is not None:
                 flags[:] = [b or f for b, f in zip(flags, force, strict=True)]
             avals = closed.out_avals
-            return [
-                broadcast_to(v, shape=(size, *a.shape)) if b and d is None else v
+            return [  # a batch of weak values is not weak: what it makes wider is brought back
+                cast(broadcast_to(v, shape=(size, *a.shape)) if b and d is None else v, a.dtype)
                 for (v, d), b, a in zip(pairs, flags, avals, strict=True)
             ]
 

@@ -89,7 +89,9 @@ def import_times(rounds: int) -> list[float]:
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
         def run() -> float:
-            done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, check=True
+            )
             return float(done.stdout)
 
         run()

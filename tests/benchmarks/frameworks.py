@@ -88,7 +88,9 @@ def autodidax_on_numpy() -> Framework:
 
 def autodidax_jit() -> Framework:
     namespace = autodidax().namespace
-    return Framework(namespace, numpy.asarray, _autodidax_transforms(namespace, importlib.import_module("autodidax").jit))
+    return Framework(
+        namespace, numpy.asarray, _autodidax_transforms(namespace, importlib.import_module("autodidax").jit)
+    )
 
 
 def autograd() -> Framework:

@@ -54,12 +54,14 @@ def moved(rng: np.random.Generator, x: Any, size: float = 0.02) -> Any:
 
 
 def moved_all(rng: np.random.Generator, point: Point) -> tuple[Any, ...]:
-    """Arguments near those of the point, those that have to stay as they are kept."""
-    kept = root(point).settings.get("keep", ())
-    if point.over is None:
-        return tuple(x if k in kept else moved(rng, x) for k, x in enumerate(point.xs))
-    # scaling by one factor keeps symmetric and triangular arguments what they are
-    return tuple(moved(rng, x) for x in point.xs) if not kept else tuple(scaled(rng, x) for x in point.xs)
+    """Arguments near those of the point, or others like them where it has some."""
+    others = root(point).settings.get("others")
+    if others is None:
+        return tuple(moved(rng, x) for x in point.xs)
+    if point.over is None and others:
+        return others[int(rng.integers(len(others)))]
+    # one factor for all entries keeps symmetric and triangular arguments what they are
+    return tuple(scaled(rng, x) for x in point.xs)
 
 
 def scaled(rng: np.random.Generator, x: Any) -> Any:
@@ -74,6 +76,14 @@ def root(point: Point) -> Point:
     while point.over is not None:
         point = point.over
     return point
+
+
+def tangents_of(ts: Any, ys: Any) -> list[Any]:
+    """The tangents of inexact values; those of integers and booleans are float0 zeros."""
+    for t, y in zip(ts, ys, strict=True):
+        if not is_inexact(dtype_of(y)) and (dtype_of(t) != ad.float0 or shape_of(t) != shape_of(y)):
+            raise AssertionError(f"the tangent of a value of dtype {dtype_of(y)} is {t!r}")
+    return only_inexact(ts, ys)
 
 
 def only_inexact(values: Any, like: Any) -> list[Any]:
@@ -99,42 +109,36 @@ def weighted_sum(ys: Any, weights: Any) -> Any:
     return total
 
 
-def by_jvp(rng: np.random.Generator, point: Point) -> Point | None:
+def by_jvp(rng: np.random.Generator, point: Point) -> Point:
     n, fun, like = len(point.xs), point.fun, point.xs
-    if not point.active:
-        return None
     ts = tuple(random_like(rng, point.xs[k]) for k in point.active)
 
     def pushed(*args: Any) -> list[Any]:
         ys, tys = ad.jvp(fun, args[:n], tuple(spread(args[n:], like)))
-        return [*ys, *only_inexact(tys, ys)]
+        return [*ys, *tangents_of(tys, ys)]
 
     return Point(pushed, (*point.xs, *ts), "jvp", point)
 
 
-def by_linearize(rng: np.random.Generator, point: Point) -> Point | None:
+def by_linearize(rng: np.random.Generator, point: Point) -> Point:
     n, fun, like = len(point.xs), point.fun, point.xs
-    if not point.active:
-        return None
     ts = tuple(random_like(rng, point.xs[k]) for k in point.active)
 
     def linearized(*args: Any) -> list[Any]:
         ys, push = ad.linearize(fun, *args[:n])
-        return [*ys, *only_inexact(push(*spread(args[n:], like)), ys)]
+        return [*ys, *tangents_of(push(*spread(args[n:], like)), ys)]
 
     return Point(linearized, (*point.xs, *ts), "linearize", point)
 
 
-def by_vjp(rng: np.random.Generator, point: Point) -> Point | None:
+def by_vjp(rng: np.random.Generator, point: Point) -> Point:
     n, fun, like = len(point.xs), point.fun, point.xs
     ys = outputs(point)
-    if not point.active or not only_inexact(ys, ys):
-        return None
     cts = tuple(random_like(rng, y) for y in only_inexact(ys, ys))
 
     def pulled(*args: Any) -> list[Any]:
         out, pull = ad.vjp(fun, *args[:n])
-        return only_inexact(pull(spread(args[n:], out)), like)
+        return [*out, *tangents_of(pull(spread(args[n:], out)), like)]
 
     return Point(pulled, (*point.xs, *cts), "vjp", point)
 

@@ -7,8 +7,9 @@ import numpy as np
 import autodidax as ad
 import autodidax.numpy as anp
 from autodidax.core.avals import is_inexact
-from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.core.primitive import registry
+from autodidax.lax import convert_element_type
 from autodidax.scipy import linalg, special
 from tests.laws.programs import Builder, fitted, is_array, is_real, weights
 
@@ -28,7 +29,7 @@ UNARY_REAL = {
     "anp.logaddexp({0}, 0.3)": lambda x: anp.logaddexp(x, 0.3), "anp.expm1(0.5 * {0})": lambda x: anp.expm1(0.5 * x),
     "anp.log1p({0} ** 2)": lambda x: anp.log1p(x**2), "np.square({0})": np.square, "anp.sinc({0})": anp.sinc,
     "np.remainder({0}, 0.7)": lambda x: np.remainder(x, 0.7), "anp.cbrt({0} + 3.0)": lambda x: anp.cbrt(x + 3.0),
-    "{0}.astype(float32)": lambda x: anp.astype(x, np.float32), "{0}.astype(float64)": lambda x: anp.astype(x, np.float64),
+    "{0}.astype(float32)": lambda x: convert_element_type(x, np.float32), "{0}.astype(float64)": lambda x: convert_element_type(x, np.float64),
     "{0} + 0.3j * {0}": lambda x: x + 0.3j * x, "np.exp2({0})": np.exp2, "anp.arcsinh({0})": anp.arcsinh,
     "anp.arccosh({0} ** 2 + 1.1)": lambda x: anp.arccosh(x**2 + 1.1), "anp.tan(0.3 * {0})": lambda x: anp.tan(0.3 * x),
     "anp.nan_to_num({0})": anp.nan_to_num, "special.ndtr({0})": special.ndtr,
@@ -167,6 +168,10 @@ def whole(builder: Builder) -> bool:
     return builder.add(label, table[label], k) is not None
 
 
+def _rows(x: Any, i: Any) -> Any:
+    return x[i] if isinstance(x, Tracer) else anp.take(x, i, axis=0)  # a plain array knows nothing of a traced index
+
+
 def by_integer(builder: Builder) -> bool:
     """Indexing and selection by an integer input, whose values are 0 and 1."""
     k = builder.pick(lambda x: is_array(x) and shape_of(x)[0] > 1)
@@ -174,9 +179,9 @@ def by_integer(builder: Builder) -> bool:
     if k is None or j is None:
         return False
     table = {
-        "{0}[{1}]": lambda x, i: x[i], "anp.take({0}, {1}, axis=0)": lambda x, i: anp.take(x, i, axis=0),
+        "{0}[{1}]": _rows, "anp.take({0}, {1}, axis=0)": lambda x, i: anp.take(x, i, axis=0),
         "anp.at({0})[{1}].add(0.5)": lambda x, i: anp.at(x)[i].add(0.5), "{0} * sum({1})": lambda x, i: x * anp.sum(i),
-        "anp.at({0})[{1}].set({0}[{1}] * 0.3)": lambda x, i: anp.at(x)[i].set(x[i] * 0.3) if not shape_of(i) else x,
+        "anp.at({0})[{1}].set({0}[{1}] * 0.3)": lambda x, i: anp.at(x)[i].set(_rows(x, i) * 0.3) if not shape_of(i) else x,
         "anp.where({1} == 1, ...)": lambda x, i: anp.where(anp.sum(i) == 1, x, anp.sin(x)),
         "{0} ** {1}": lambda x, i: x ** anp.max(i),
     }  # fmt: skip

@@ -74,6 +74,12 @@ def _with_jvp(f: Body) -> Body:
     return g
 
 
+def _with_staged_jvp(f: Body) -> Body:
+    g = ad.custom_jvp(f)
+    g.defjvp(lambda primals, tangents: ad.jit(lambda xs, ts: ad.jvp(f, xs, ts))(primals, tangents))
+    return g
+
+
 def _with_vjp(f: Body) -> Body:
     g = ad.custom_vjp(f)
     g.defvjp(lambda *xs: (f(*xs), xs), lambda xs, ct: ad.vjp(f, *xs)[1](ct))
@@ -82,6 +88,7 @@ def _with_vjp(f: Body) -> Body:
 
 WRAPPERS: dict[str, Callable[[Body], Body]] = {
     "jit": ad.jit, "checkpoint": ad.checkpoint, "custom_jvp": _with_jvp, "custom_vjp": _with_vjp,
+    "custom_jvp with a staged rule": _with_staged_jvp,
 }  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 import math
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -198,3 +200,61 @@ def test_a_leaked_value_is_refused():
     for use in (lambda x: x + 1, lambda x: np.sin(x), lambda x: bool(x), lambda x: x[0], lambda x: anp.sum(x)):
         with pytest.raises(errors.UnexpectedTracerError):
             use(kept[0])
+
+
+class RefusesUfuncs:
+    __array_ufunc__ = None
+
+    def __mul__(self, other):
+        return "mine"
+
+    __rmul__ = __mul__
+
+
+ODD_OPERANDS = {
+    "Fraction": Fraction(1, 2),
+    "Decimal": Decimal(2),
+    "None": None,
+    "str": "a",
+    "dict": {},
+    "object": object(),
+    "array of objects": np.array([1, 2, 3], object),
+    "masked array": np.ma.array(plain, mask=[0, 1, 0]),
+    "datetime": np.datetime64("2020"),
+}
+COMBINE = {
+    "x * o": lambda x, o: x * o,
+    "o + x": lambda x, o: o + x,
+    "x ** o": lambda x, o: x**o,
+    "np.multiply": lambda x, o: np.multiply(x, o),
+    "anp.arctan2": lambda x, o: anp.arctan2(o, x),
+    "np.where": lambda x, o: np.where(x > 0, x, o),
+    "x @ o": lambda x, o: x @ o,
+}
+
+
+@pytest.mark.parametrize("transform", UNDER)
+@pytest.mark.parametrize("combination", COMBINE)
+@pytest.mark.parametrize("kind", ODD_OPERANDS)
+def test_operands_that_are_no_numbers_are_refused(kind, combination, transform):
+    with pytest.raises((TypeError, ValueError)):
+        UNDER[transform](lambda x: anp.sum(COMBINE[combination](x, ODD_OPERANDS[kind])))
+
+
+def test_operands_that_refuse_ufuncs_answer_themselves():
+    seen = []
+
+    def f(x):
+        seen.extend([x * RefusesUfuncs(), RefusesUfuncs() * x])
+        with pytest.raises(TypeError):
+            np.multiply(x, RefusesUfuncs())
+        with pytest.raises(TypeError):
+            anp.multiply(x, RefusesUfuncs())
+        return x.sum()
+
+    autodidax.grad(f)(X)
+    assert seen == ["mine", "mine"]
+
+
+def test_comparison_with_none_and_strings():
+    assert autodidax.jit(lambda x: (x == None, x != None, x == "a"))(1.0) == (False, True, False)  # noqa: E711

@@ -1,5 +1,7 @@
 """Every function of autodidax.numpy: NumPy's values on plain arguments, right derivatives, vmap and staging."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,8 @@ CASES = [
     *(Case(name, t234, **k) for name in ("argmax", "argmin") for k in ({}, dict(axis=1), dict(axis=-1, keepdims=True))),
     *(Case(name, holes, axis=0) for name in ("nanargmax", "nanargmin")),
     *(Case(name, m23, **k) for name in ("cumsum", "cumprod") for k in ({}, dict(axis=0), dict(axis=-1))),
+    *(Case(name, v4, include_initial=True) for name in ("cumulative_sum", "cumulative_prod")),
+    *(Case(name, m23, axis=1) for name in ("cumulative_sum", "cumulative_prod")),
     *(Case(name, holes, axis=1) for name in ("nancumsum", "nancumprod")),
     Case("average", m23), Case("average", m23, axis=1), Case("average", m23, 1, p3), Case("average", v3, 0, p3, True),
     Case("clip", v3, -0.5, 0.5), Case("clip", v3, None, 0.5), Case("clip", v3, -0.5, None),
@@ -207,6 +211,23 @@ def test_every_function_is_in_the_table():
         if hasattr(getattr(anp, name), "numpy_function") and name not in named and name not in NO_DERIVATIVE
     }
     assert missing == set()
+
+
+SIGNATURES = [name for name in anp.__all__ if hasattr(getattr(anp, name), "__wrapped__") and name != "arange"]
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_signatures_are_numpys(name):
+    """Every parameter of NumPy's function is one of ours; those that go by position stand in the same order."""
+    try:
+        wanted = inspect.signature(getattr(np, name)).parameters
+    except ValueError:
+        return  # a function in C that tells nothing
+    own = inspect.signature(getattr(anp, name)).parameters
+    by_position = lambda ps: [k for k, p in ps.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    assert by_position(own)[: len(by_position(wanted))] == by_position(wanted)
+    if not any(p.kind == p.VAR_KEYWORD for p in own.values()):
+        assert {k for k, p in wanted.items() if p.kind == p.KEYWORD_ONLY} <= set(own)
 
 
 #: integers, masks, questions about shape and dtype: tested elsewhere, or NumPy's own throughout

@@ -234,5 +234,29 @@ def test_array_type():
         anp.ndarray((2,))
 
 
+def test_every_attribute_of_ndarray_is_there_or_says_why():
+    refused = set()
+
+    def f(x):
+        for name in dir(np.ndarray):
+            if not name.startswith("_"):
+                try:
+                    getattr(x, name)
+                except errors.UnsupportedError as e:
+                    assert e.mend
+                    refused.add(name)
+        return x.sum()
+
+    autodidax.grad(f)(np.ones((2, 2)))
+    assert refused == {"base", "ctypes", "data", "flags", "flat", "strides"}
+
+
+def test_star_import():
+    names = {}
+    exec("from autodidax.numpy import *", names)
+    assert {"sin", "linalg", "array", "pi", "at", "float32"} <= set(names)
+    assert not {"Any", "annotations", "operators", "methods"} & set(names)
+
+
 def test_hash_is_identity():
     assert autodidax.grad(lambda x: {x: 3.0 * x}[x])(1.0) == 3.0

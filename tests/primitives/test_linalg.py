@@ -1,0 +1,250 @@
+"""Solves, determinants and factorizations: their rules, and the points where a plain formula fails."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import autodidax as ad
+from autodidax import errors
+from autodidax.core.avals import ShapedArray
+from autodidax.primitives import expm, factorizations, solves, triangular
+from autodidax.primitives.contraction import diagonals, matmul, swap_last, traces
+from autodidax.primitives.factorizations import cholesky, eigh, qr, svd
+from autodidax.primitives.reductions import reduce_sum
+from autodidax.primitives.solves import det, det_derivative, inv, slogdet, solve
+from autodidax.primitives.triangular import solve_triangular
+from autodidax.testing.primitives import check_primitive
+from autodidax.transforms.stage import stage
+
+PRIMITIVES = [
+    p for module in (triangular, solves, factorizations, expm) for p in ad.registry.in_module(module.__name__)
+]
+
+
+@pytest.mark.parametrize("p", PRIMITIVES, ids=str)
+def test_all_rules_agree(p):
+    order = 1 if p.module == expm.__name__ else 2  # exponentials of large blocks take long; see their own test
+    check_primitive(p, require_complete=True, order=order).raise_if_failed()
+
+
+def leibniz(a):
+    """The determinant of a 3 by 3 matrix, written out."""
+    total = 0.0
+    for columns in itertools.permutations(range(3)):
+        sign = np.linalg.det(np.eye(3)[list(columns)])
+        total = total + sign * a[0, columns[0]] * a[1, columns[1]] * a[2, columns[2]]
+    return total
+
+
+RANKS = {
+    "rank 3": np.array([[1.0, 2.0, 3.0], [0.0, 4.0, 6.0], [0.5, -1.0, 2.0]]),
+    "rank 2": np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [0.5, -1.0, 2.0]]),
+    "rank 1": np.outer([1.0, -2.0, 0.5], [0.3, 1.0, 2.0]),
+    "rank 0": np.zeros((3, 3)),
+    "nearly rank 2": np.diag([1.0, 2.0, 1e-14]),
+}
+
+
+@pytest.mark.parametrize("a", RANKS.values(), ids=RANKS)
+def test_derivatives_of_det_of_all_orders_at_every_rank(a):
+    f, g = det, leibniz
+    for order in range(1, 5):
+        if order < 4:
+            f, g = ad.jacfwd(f), ad.jacfwd(g)
+            np.testing.assert_allclose(f(a), g(a), atol=1e-12)
+        else:
+            np.testing.assert_allclose(ad.jvp(f, (a,), (np.eye(3),))[1], 0, atol=1e-11)
+
+
+def test_derivative_of_det_in_reverse_over_reverse_at_a_singular_matrix():
+    a = RANKS["rank 2"]
+    np.testing.assert_allclose(ad.jacrev(ad.grad(det))(a), ad.jacrev(ad.grad(leibniz))(a), atol=1e-12)
+    np.testing.assert_allclose(ad.vmap(ad.grad(det))(np.stack([a, 0 * a])), [ad.grad(det)(a), 0 * a], atol=1e-12)
+
+
+def test_large_cofactors_of_a_singular_matrix():
+    a = np.random.default_rng(0).normal(size=(12, 12))
+    a[:, 0] = a[:, 1] + a[:, 2]
+    minors = [(-1) ** i * np.linalg.det(np.delete(np.delete(a, i, 0), 0, 1)) for i in range(12)]
+    np.testing.assert_allclose(det_derivative(a)[:, 0], minors, rtol=1e-9)
+
+
+def test_the_logarithm_of_a_singular_determinant_has_no_derivative():
+    with pytest.raises(np.linalg.LinAlgError):
+        ad.grad(lambda a: slogdet(a)[1])(np.zeros((2, 2)))
+
+
+GARBAGE = [
+    (lower, trans, unit, batch) for lower in (0, 1) for trans in (0, 1, 2) for unit in (0, 1) for batch in ((), (3,))
+]
+
+
+@pytest.mark.parametrize(("lower", "trans", "unit", "batch"), GARBAGE, ids=str)
+@pytest.mark.parametrize("n", [3, 20])
+def test_solve_triangular_reads_its_triangle_only(lower, trans, unit, batch, n):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=(*batch, n, n)) / n + 2 * np.eye(n) + 0.1j * rng.normal(size=(n, n))
+    b = rng.normal(size=(*batch, n, 2)) + 0j
+    other = np.triu(np.ones((n, n), bool), 1) if lower else np.tril(np.ones((n, n), bool), -1)
+    if unit:
+        other |= np.eye(n, dtype=bool)
+    spoilt = np.where(other, np.nan, a)
+    params = dict(lower=bool(lower), trans=trans, unit_diagonal=bool(unit))
+    for layout in (spoilt, np.asfortranarray(spoilt)):
+        got, pull = ad.vjp(lambda a, b: solve_triangular(a, b, **params), layout, b)
+        for index in np.ndindex(*batch):
+            want = scipy.linalg.solve_triangular(a[index], b[index], trans, bool(lower), bool(unit))
+            np.testing.assert_allclose(got[index], want, rtol=1e-12)
+        ga, gb = pull(np.ones_like(b))
+        assert np.isfinite(ga).all() and np.isfinite(gb).all()
+        assert not ga[..., other].any()
+
+
+def test_a_zero_on_the_diagonal_of_a_triangular_system_raises():
+    with pytest.raises(np.linalg.LinAlgError):
+        solve_triangular(np.diag([1.0, 0.0]), np.ones((2, 1)), lower=True, trans=0, unit_diagonal=False)
+
+
+@pytest.mark.parametrize(
+    ("p", "params"), [(solve, {}), (solve_triangular, dict(lower=True, trans=0, unit_diagonal=False))], ids=str
+)
+def test_vmap_of_one_system_solves_all_right_hand_sides_at_once(p, params):
+    mapped = ad.vmap(lambda a, b: p(a, b, **params), in_axes=(None, 0))
+    avals = [ShapedArray((3, 3), np.float64), ShapedArray((5, 3, 2), np.float64)]
+    closed, _ = stage(lambda a, b: [mapped(a, b)], avals)
+    (eqn,) = (eqn for eqn in closed.jaxpr.eqns if eqn.primitive is p)
+    assert eqn.outvars[0].aval.shape == (3, 10)
+
+
+def test_cholesky_reads_the_lower_triangle_and_has_a_hermitian_gradient():
+    a = np.array([[4.0, 1.0], [1.0, 3.0]])
+    lower_only = np.tril(a)
+    out, pull = ad.vjp(lambda a: cholesky(a), lower_only)
+    np.testing.assert_array_equal(out, np.linalg.cholesky(a))
+    g = pull(np.array([[1.0, 0.0], [2.0, 3.0]]))[0]
+    np.testing.assert_allclose(g, g.T)
+
+
+def test_both_pullbacks_of_cholesky_agree():
+    rng = np.random.default_rng(0)
+    for dtype in (np.float32, np.float64, np.complex64, np.complex128):
+        a = (rng.normal(size=(30, 30)) + (1j * rng.normal(size=(30, 30)) if np.dtype(dtype).kind == "c" else 0)).astype(
+            dtype
+        )
+        a = a @ a.conj().T + 30 * np.eye(30, dtype=dtype)
+        ct = rng.normal(size=(30, 30)).astype(dtype)
+        (plain,) = ad.vjp(cholesky, a)[1](ct)
+        (batched,) = ad.vjp(cholesky, a[None])[1](ct[None])
+        np.testing.assert_allclose(plain, batched[0], rtol=1e-3 if np.finfo(dtype).eps > 1e-10 else 1e-9, atol=1e-5)
+        assert plain.dtype == dtype
+
+
+def hermitian(x):
+    return (x + x.T) / 2
+
+
+@pytest.mark.parametrize("a", [np.eye(3), np.diag([2.0, 2.0, 5.0]), np.zeros((3, 3))], ids=["eye", "pair", "zeros"])
+def test_smooth_functions_of_equal_eigenvalues(a):
+    """The sums of powers of eigenvalues and the projector onto all eigenvectors depend on no choice of vectors."""
+
+    def f(a):
+        w, v = eigh(a, lower=True)
+        return reduce_sum(w * w * w, axes=(0,)) + reduce_sum(matmul(v, swap_last(v)) * 0.3, axes=(0, 1))
+
+    np.testing.assert_allclose(ad.grad(f)(a), 3 * a @ a, atol=1e-14)
+    t = hermitian(np.random.default_rng(0).normal(size=(3, 3)))
+    np.testing.assert_allclose(ad.jvp(f, (a,), (t,))[1], 3 * np.sum(a @ a * t), atol=1e-13)
+
+
+def test_the_unitary_polar_factor_at_equal_singular_values():
+    """u vh is smooth at every regular matrix, whatever its singular values."""
+    rng = np.random.default_rng(0)
+    rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    t = rng.normal(size=(3, 3))
+
+    def polar(a):
+        u, _, vh = svd(a, full_matrices=False)
+        return matmul(u, vh)
+
+    for a in (2 * rotation, rotation @ np.diag([2.0, 2.0, 5.0])):
+        numeric = (scipy.linalg.polar(a + 1e-5 * t)[0] - scipy.linalg.polar(a - 1e-5 * t)[0]) / 2e-5
+        np.testing.assert_allclose(ad.jvp(polar, (a,), (t,))[1], numeric, atol=1e-8)
+
+
+def invariants(name, a):
+    """Functions of a factorization that depend neither on phases nor on the basis of the rest."""
+    if name == "eigh":
+        w, v = eigh(a, lower=True)
+        return [w, matmul(v * (w * w), conjugate(swap_last(v)))]
+    if name.startswith("svd"):
+        u, s, vh = svd(a, full_matrices=name == "svd full")
+        k = s.shape[0]
+        rest = u[:, k:]
+        return [s, matmul(u[:, :k] * (s * s), vh[:k]), matmul(rest, conjugate(swap_last(rest)))]
+    q, r = qr(a, complete=name == "qr complete")
+    k = min(a.shape)
+    return [q[:, :k], r, matmul(q[:, k:], conjugate(swap_last(q[:, k:])))]
+
+
+def conjugate(x):
+    return ad.registry["conj"](x) if np.dtype(x.dtype).kind == "c" else x
+
+
+FACTORED = [("eigh", (3, 3))]
+FACTORED += [(name, shape) for name in ("svd", "svd full", "qr", "qr complete") for shape in ((3, 3), (4, 2), (2, 4))]
+
+
+@pytest.mark.parametrize(("name", "shape"), FACTORED, ids=str)
+@pytest.mark.parametrize("kind", ["real", "complex"])
+def test_derivatives_that_depend_on_no_choice(name, shape, kind):
+    rng = np.random.default_rng(2)
+    a, t = ([1, 1j] @ rng.normal(size=(2, *shape)).reshape(2, -1) for _ in range(2))
+    a, t = (x.reshape(shape) for x in (a, t))
+    a, t = (a, t) if kind == "complex" else (a.real, t.real)
+    if name == "eigh":
+        a, t = ((x + x.conj().T) / 2 for x in (a, t))
+    got = ad.jvp(lambda a: invariants(name, a), (a,), (t,))[1]
+    second = ad.jvp(lambda a: ad.jvp(lambda b: invariants(name, b), (a,), (t,))[1], (a,), (t,))[1]
+    ahead, at, behind = (invariants(name, a + h * t) for h in (1e-4, 0.0, -1e-4))
+    for g, h, x, y, z in zip(got, second, ahead, at, behind, strict=True):
+        np.testing.assert_allclose(g, (x - z) / 2e-4, atol=1e-5)
+        np.testing.assert_allclose(h, (x - 2 * y + z) / 1e-8, atol=2e-5 * max(1, np.abs(h).max(initial=0)))
+
+
+def test_expm_to_third_order():
+    a = np.random.default_rng(0).normal(size=(3, 3)) / 2
+
+    def f(x):  # along a itself the exponential has all derivatives at hand
+        return expm.expm(x * a)
+
+    for power in range(4):
+        np.testing.assert_allclose(f(1.0), np.linalg.matrix_power(a, power) @ scipy.linalg.expm(a), atol=1e-12)
+        f = ad.jacfwd(f)
+
+
+REFUSED = [
+    (inv, (2, 3), {}), (det, (3,), {}), (cholesky, (2, 3), {}), (slogdet, (2, 3), {}), (eigh, (2, 3), {"lower": True}),
+    (svd, (3,), {"full_matrices": False}), (qr, (3,), {"complete": False}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("p", "shape", "params"), REFUSED, ids=lambda x: str(x))
+def test_staging_refuses_shapes_and_dtypes(p, shape, params):
+    with pytest.raises(errors.ShapeError, match=r"\("):
+        p.abstract_eval(ShapedArray(shape, np.float64), **params)
+    with pytest.raises(errors.DtypeError, match="float16"):
+        p.abstract_eval(ShapedArray((2, 2), np.float16), **params)
+
+
+def test_staging_refuses_a_right_hand_side_of_another_size():
+    with pytest.raises(errors.ShapeError, match="3 rows"):
+        solve.abstract_eval(ShapedArray((3, 3), np.float64), ShapedArray((2, 1), np.float64))
+
+
+@pytest.mark.parametrize("batch", [(), (2,), (2, 3)], ids=str)
+def test_diagonals_and_traces(batch):
+    a = np.random.default_rng(0).normal(size=(*batch, 3, 3))
+    np.testing.assert_array_equal(diagonals(a), np.diagonal(a, axis1=-2, axis2=-1))
+    np.testing.assert_allclose(traces(a), np.trace(a, axis1=-2, axis2=-1))
