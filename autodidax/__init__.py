@@ -20,16 +20,8 @@ from autodidax.transforms.checkpoint import checkpoint
 from autodidax.transforms.custom_rules import custom_jvp, custom_vjp
 from autodidax.transforms.derivatives import jvp, linear_transpose, linearize, vjp
 from autodidax.transforms.devices import block_until_ready, device_get, device_put
-from autodidax.transforms.gradients import (
-    elementwise_grad,
-    grad,
-    hessian,
-    hvp,
-    jacfwd,
-    jacobian,
-    jacrev,
-    value_and_grad,
-)
+from autodidax.transforms.gradients import elementwise_grad, grad, hvp, value_and_grad
+from autodidax.transforms.jacobians import hessian, jacfwd, jacobian, jacrev
 from autodidax.transforms.jit import jit
 from autodidax.transforms.staging import eval_shape, make_jaxpr
 from autodidax.transforms.stop_gradient import stop_gradient

@@ -15,6 +15,7 @@ rng = np.random.default_rng(0)
 V = rng.normal(size=4)
 W = rng.normal(size=4)
 P = rng.uniform(0.5, 2.0, 4)
+PAIRS = V[:-1] + V[1:]
 SIDES = np.stack([np.append(V[1:], -9.0), np.append(-9.0, V[:-1])])  # the neighbours of each entry of V
 M = rng.normal(size=(3, 4))
 T = rng.normal(size=(2, 3, 4))
@@ -150,7 +151,7 @@ CASES = [
     case("reduce_window", M, 0.0, lax.add, (2, 2), expect=M[:-1, :-1] + M[1:, :-1] + M[:-1, 1:] + M[1:, 1:]),
     case("reduce_window", V, -9.0, lax.max, (3,), (1,), "SAME", expect=np.maximum(*np.maximum([V, V], SIDES))),
     case("reduce_window", V, 0.0, lax.add, (2,), (2,), [(1, 1)], expect=[V[0], V[1] + V[2], V[3]]),
-    case("reduce_window", V, 0.0, lax.add, (2,), None, "VALID", (2,), (2,), expect=np.insert(V[1:] + V[:-1], [1, 2], 0)),
+    case("reduce_window", V, 0.0, lax.add, (2,), None, "VALID", (2,), (2,), expect=np.insert(PAIRS, [1, 2], 0)),
     case("argmax", M, 1, np.int32, expect=M.argmax(1).astype(np.int32), check=False),
     case("argmin", M, -2, np.int64, expect=M.argmin(0), check=False),
     case("cumsum", M, 1, expect=M.cumsum(1)),
@@ -382,6 +383,7 @@ def test_platform_dependent():
         lambda: lax.index_in_dim(V, 4),
         lambda: lax.conv(np.ones((1, 2, 5)), np.ones((3, 1, 2)), (1,), "VALID"),
         lambda: lax.conv(np.ones((1, 2, 5)), np.ones((3, 2, 2)), (1,), "ALMOST"),
+        lambda: lax.conv_general_dilated(np.ones((1, 2, 5)), np.ones((3, 2, 2)), (1,), "SAME", (2,)),
         lambda: lax.conv_dimension_numbers((1, 2, 3), (1, 2, 3), ("NCX", "OIH", "NCX")),
         lambda: lax.reduce_xor(np.zeros((0, 2), int), (0,)),
     ],

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # From the lowest to the highest. A module may import its own row and the rows above it in this table.
 LAYERS = (
-    ("errors", "config"),
+    ("errors", "config", "version"),
     ("tree",),
     ("core",),
     ("primitives",),

@@ -288,7 +288,7 @@ def test_treedef_data():
     assert tree.structure(Frozen(1, 2)).node_data() == (Frozen, (3,))
     assert tree.structure({"a": 1, "b": (2, None)}).num_nodes == 5
     assert tree.treedef_is_leaf(tree.structure(None))
-    assert tree.treedef_tuple(iter([tree.structure(1)])) is tree.structure((1,))
+    assert tree.treedef_tuple(iter([tree.structure(1)])) == tree.structure((1,))
     assert tree.build_tree(tree.structure({"a": 0, "b": (0, None)}), [1, (2, None)]) == {"a": 1, "b": (2, None)}
 
 

@@ -7,6 +7,8 @@ import keyword
 import operator
 from typing import Any
 
+import numpy as np
+
 from autodidax.compile.program import Compiled, backends
 from autodidax.core.jaxpr import ClosedJaxpr, Literal, last_uses
 
@@ -69,15 +71,21 @@ def compile_numpy(closed: ClosedJaxpr) -> Compiled:
         emitter.namespace[f"k{k}_"] = value
     inputs = [emitter.fresh(v) for v in jaxpr.invars]
     outputs = {v for v in jaxpr.outvars if type(v) is not Literal}
-    lines = []
+    lines: list[str] = []
+    was_quiet = False
     for eqn, dying in zip(jaxpr.eqns, last_uses(jaxpr), strict=True):
         value = emitter.equation(eqn)
         outs = [emitter.fresh(v) for v in eqn.outvars]
         target = f"[{', '.join(outs)}]" if eqn.primitive.multiple_results else outs[0]
-        lines.append(f"{target} = {value}" if outs else value)
+        line = f"{target} = {value}" if outs else value
         dead = [emitter.names[v] for v in dying if v not in outputs and not emitter.names[v].startswith("k")]
         if dead:
-            lines[-1] += f"; del {', '.join(dead)}"
+            line += f"; del {', '.join(dead)}"
+        if eqn.quiet and not was_quiet:
+            lines.append("with errstate_(all='ignore'):")
+            emitter.namespace["errstate_"] = np.errstate
+        was_quiet = eqn.quiet
+        lines.append(f"    {line}" if was_quiet else line)
     returned = ", ".join(emitter.atom(a) for a in jaxpr.outvars)
     body = "\n    ".join([*lines, f"return [{returned}]"])
     source = f"def program({', '.join(inputs)}):\n    {body}\n"

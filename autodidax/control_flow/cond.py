@@ -176,6 +176,8 @@ class Cond(HigherOrder):
 
 def rows_like(taken: Any, size: int) -> Any:
     """For each row its own number if it is taken, else that of the first row that is."""
+    if size == 0:
+        return np.arange(0)
     return where(taken, np.arange(size), argmax(taken, axis=0))
 
 
@@ -288,7 +290,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     >>> float(switch(1, [lambda x: x, lambda x: 2 * x], 3.0))
     6.0
     """
-    branches = list(branches)
+    branches = list(branches) if isinstance(branches, tuple | list) else []
     if not branches or not all(map(callable, branches)):
         raise errors.ArgumentError("switch takes an index, functions, and operands", mend="write switch(i, [f, g], x)")
     if shape_of(index) or dtype_of(index).kind not in "iu":

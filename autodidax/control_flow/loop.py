@@ -10,13 +10,14 @@ import numpy as np
 from autodidax.compile.program import compiled
 from autodidax.control_flow.cond import rows_like, select_rows
 from autodidax.core.avals import ShapedArray, UnknownSize
-from autodidax.core.interpreters import get_aval, shape_of
+from autodidax.core.interpreters import get_aval
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr
 from autodidax.primitives.comparison import logical_and
 from autodidax.primitives.convert import convert_element_type, zeros_like, zeros_of
 from autodidax.primitives.indexing import Slot, getitem_p
 from autodidax.primitives.reductions import reduce_max, reduce_or
-from autodidax.primitives.shape import broadcast_to, moveaxis
+from autodidax.primitives.shape import moveaxis
+from autodidax.transforms.batching import repeated
 from autodidax.transforms.calls import HigherOrder, is_linear, record_call, spread
 from autodidax.transforms.program import (
     Split,
@@ -72,15 +73,17 @@ class Loop(HigherOrder):
             return _run_while(compiled(params["cond"]).call, body, parts, avals)
         n = int(parts.trip[0]) if params["counted"] else params["length"]
         rows: Any = range(n - 1, -1, -1) if params["reverse"] else range(n)
-        ys = [np.empty((n, *a.shape), a.dtype) for a in avals]
-        # an array of unknown length and one row stands for that row repeated (zeros)
+        # an array of unknown length and one row stands for that row repeated (zeros); one that is longer than the trip
+        # was filled up with zeros beside a longer trip, and so are the results
         single = [x.shape[0] == 1 and n != 1 for x in parts.xs]
+        longest = max([n, *(x.shape[0] for x in parts.xs)])
+        ys = [_Rows(longest, a) for a in avals]
         for i in rows:
             out = body(*consts, *carry, *[x[0 if one else i] for x, one in zip(parts.xs, single, strict=True)])
             carry = out[:n_carry]
             for y, v in zip(ys, out[n_carry:], strict=True):
-                y[i] = v
-        return [*carry, *ys]
+                y.put(i, v)
+        return [*carry, *[y.stacked(n) for y in ys]]
 
     def abstract_eval(self, *avals: Any, **params: Any) -> list[Any]:
         n_carry = params["n_carry"]
@@ -367,7 +370,7 @@ class Loop(HigherOrder):
                 break
             carry_on = grown
         carry = [
-            broadcast_to(x, shape=(trace.size, *shape_of(x))) if new and not old else x
+            repeated(x, trace.size) if new and not old else x
             for x, new, old in zip(parts.carry, carry_on, on.carry, strict=True)
         ]
         parts = parts._replace(carry=carry)
@@ -440,7 +443,7 @@ class Loop(HigherOrder):
             new = [select_rows(running, a, b) for a, b in zip(outs[:n], carry, strict=True)]
             return [i + step, *new, *[select_rows(running, y, zeros_like(y)) for y in outs[n:]]]
 
-        longest = reduce_max(trip, axes=(0,))
+        longest = reduce_max(trip, axes=(0,)) if size else np.int64(0)
         first = longest - 1 if params["reverse"] else convert_element_type(longest * 0, dtype=INT)
         consts, carry = [trip, *parts.consts], [first, *parts.carry]
         avals = [get_aval(x) for x in [*consts, *carry]] + [_row_aval(x) for x in parts.xs]
@@ -477,8 +480,52 @@ def _run_while(test: Any, body: Any, parts: Parts, avals: Any) -> list[Any]:
         for s, v in zip(stacks, out[n_carry:], strict=True):
             s.append(v)
         count += 1
-    ys = [np.array(s, a.dtype) if s else np.zeros((0, *a.shape), a.dtype) for s, a in zip(stacks, avals, strict=True)]
+    ys = [stack_rows(s, a) for s, a in zip(stacks, avals, strict=True)]
     return [np.int64(count), *carry, *ys]
+
+
+def stack_rows(rows: list[Any], aval: ShapedArray) -> np.ndarray:
+    """Rows in one array. Rows whose own length is only known at run time (the residuals of a loop inside a loop) are
+    filled up with zeros, which the inner loop does not read: it knows the trip of each row."""
+    shapes = {np.shape(r) for r in rows}
+    if len(shapes) == 1:
+        return np.array(rows, aval.dtype)
+    if not rows:
+        return np.zeros((0, *aval.shape), aval.dtype)
+    out = np.zeros((len(rows), *map(max, zip(*shapes, strict=True))), aval.dtype)
+    for i, r in enumerate(rows):
+        out[(i, *map(slice, r.shape))] = r
+    return out
+
+
+class _Rows:
+    """The stacked rows of one output of a loop, put in any order."""
+
+    __slots__ = ("aval", "array", "rows")
+
+    def __init__(self, length: int, aval: ShapedArray):
+        self.aval = aval
+        ragged = any(isinstance(m, UnknownSize) for m in aval.shape)
+        self.rows: list[Any] = [None] * length if ragged else []
+        self.array = None if ragged else np.empty((length, *aval.shape), aval.dtype)
+
+    def put(self, i: int, row: Any) -> None:
+        if self.array is not None:
+            self.array[i] = row
+        else:
+            self.rows[i] = row
+
+    def stacked(self, n: int) -> np.ndarray:
+        """All rows, zeros behind the first n."""
+        if self.array is not None:
+            self.array[n:] = 0
+            return self.array
+        filled = stack_rows(self.rows[:n], self.aval)
+        if n == len(self.rows):
+            return filled
+        out = np.zeros((len(self.rows), *filled.shape[1:]), self.aval.dtype)
+        out[:n] = filled
+        return out
 
 
 def _on(tangents: Sequence[Any]) -> tuple[bool, ...]:

@@ -23,8 +23,8 @@ from autodidax.transforms.boundary import as_output, as_value, check_callable, d
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
     """Applies `body_fun` to the carry while `cond_fun` of it holds.
 
-    As long as the condition's value is known, the loop is plain Python. Under jit and vmap the condition and the body are
-    staged once: the body must return the carry's tree, shapes and dtypes. Reverse mode works, with any trip count.
+    As long as the condition's value is known, the loop is plain Python. Under jit and vmap the condition and the body
+    are staged once: the body must return the carry's tree, shapes and dtypes. Reverse mode works, with any trip count.
 
     Source: jax.lax.while_loop (which has no reverse mode).
 

@@ -12,7 +12,7 @@ from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, innermost_staging, peel
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.primitives.convert import convert_element_type
-from autodidax.transforms.boundary import as_value, name_of
+from autodidax.transforms.boundary import as_output, as_value, name_of
 from autodidax.transforms.program import run
 from autodidax.transforms.stage import stage
 
@@ -44,7 +44,7 @@ def stage_flat(
     def flat(*leaves: Any) -> list[Any]:
         outs, out_tree = tree.flatten(fun(*in_tree.unflatten(leaves)))
         box.append(out_tree)
-        return [as_value(x, lambda: f"{transform}: an output of {name_of(fun)}") for x in outs]
+        return [as_output(x, lambda: f"{transform}: an output of {name_of(fun)}") for x in outs]
 
     program, captured = stage(flat, avals, transform=transform, name=name_of(fun))
     return program, captured, box[0]

@@ -42,6 +42,14 @@ class UnknownSize(int):
     __str__ = __repr__
 
 
+def shapes_agree(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether two shapes may be the same: a size that is only known at run time agrees with any."""
+    return a == b or (
+        len(a) == len(b)
+        and all(m == n or isinstance(m, UnknownSize) or isinstance(n, UnknownSize) for m, n in zip(a, b, strict=True))
+    )
+
+
 class ShapedArray:
     """Shape, dtype and weak type of an array; also stands for an operand whose value is not known.
 

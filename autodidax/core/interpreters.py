@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, plain_aval
+from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, broadcast_shapes, plain_aval
 
 ndarray = np.ndarray
 _levels = itertools.count(1)
 _frames: ContextVar[tuple[Trace, ...]] = ContextVar("frames", default=())
 _innermost_staging: ContextVar[Any] = ContextVar("innermost_staging", default=None)
 _count_lock = threading.Lock()
+_quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 stagings_open = 0  # in the whole process: lets the common case skip the context variable
 
 
@@ -69,7 +70,7 @@ class Trace:
 
     def end(self) -> None:
         """From here on any use of a tracer of this trace raises; costs nothing per operation."""
-        self.__class__ = self._dead  # type: ignore[assignment]  # the twin class has the same layout
+        self.__class__ = self._dead
 
     def process1(self, p: Any, x: Any) -> Any:
         return self.process(p, (x,), {})
@@ -192,6 +193,28 @@ def innermost_staging(level: int) -> Any:
     return staging if staging is not None and staging.level > level else None
 
 
+class quietly:
+    """Backward passes run in this context: floating-point warnings are off, and staged equations are marked so that they
+    are off when the program runs, too."""
+
+    __slots__ = ("_errstate", "_token")
+
+    def __enter__(self) -> None:
+        self._errstate = np.errstate(all="ignore")
+        self._errstate.__enter__()
+        self._token = _quiet.set(True) if stagings_open else None
+
+    def __exit__(self, *exc: object) -> None:
+        if self._token is not None:
+            _quiet.reset(self._token)
+        self._errstate.__exit__(None, None, None)
+
+
+def is_quiet() -> bool:
+    """Whether a backward pass is being staged."""
+    return _quiet.get()
+
+
 def frames() -> tuple[Trace, ...]:
     """The open transforms of this thread or task, outermost first."""
     return _frames.get()
@@ -272,14 +295,14 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
                     trace = other
             else:
                 t = type(y)
-                if (t is not ndarray or y.dtype.hasobject) and t not in _NUMBERS:
+                if t is not float and (t is not ndarray or y.dtype.hasobject) and t not in _NUMBERS:
                     y = plain_operand(y)
                     if y is NotImplemented:
                         return y
         elif isinstance(y, Tracer):
             trace = y.trace
             t = type(x)
-            if (t is not ndarray or x.dtype.hasobject) and t not in _NUMBERS:
+            if t is not float and (t is not ndarray or x.dtype.hasobject) and t not in _NUMBERS:
                 x = plain_operand(x)
                 if x is NotImplemented:
                     return x
@@ -287,7 +310,13 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             return impl(x, y)
         if stagings_open:
             trace = innermost_staging(trace.level) or trace
-        return trace.process2(p, x, y)
+        try:
+            return trace.process2(p, x, y)
+        except ValueError as error:
+            if type(error) is not ValueError:
+                raise
+            broadcast_shapes(p.name, shape_of(x), shape_of(y))  # says more than NumPy where the shapes are at fault
+            raise
 
     return op
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import ShapedArray
-from autodidax.core.interpreters import get_aval
+from autodidax.core.interpreters import get_aval, quietly
 
 
 class Var:
@@ -41,11 +43,14 @@ Atom = Var | Literal
 
 
 class JaxprEqn:
-    """`outvars = primitive[params] invars`."""
+    """`outvars = primitive[params] invars`; `quiet`: it belongs to a backward pass, which gives no warnings."""
 
-    __slots__ = ("primitive", "invars", "outvars", "params")
+    __slots__ = ("primitive", "invars", "outvars", "params", "quiet")
 
-    def __init__(self, primitive: Any, invars: list[Atom], outvars: list[Var], params: dict[str, Any]):
+    def __init__(
+        self, primitive: Any, invars: list[Atom], outvars: list[Var], params: dict[str, Any], quiet: bool = False
+    ):
+        self.quiet = quiet
         self.primitive = primitive
         self.invars = invars
         self.outvars = outvars
@@ -125,8 +130,15 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Any, *args: Any) -> list[Any]:
         )
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
-    last = last_uses(jaxpr)
-    for eqn, dying in zip(jaxpr.eqns, last, strict=True):
+    steps = zip(jaxpr.eqns, last_uses(jaxpr), strict=True)
+    for quiet, group in itertools.groupby(steps, key=lambda step: step[0].quiet):
+        with quietly() if quiet else contextlib.nullcontext():
+            _eval_equations(group, env)
+    return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
+
+
+def _eval_equations(steps: Any, env: dict[Any, Any]) -> None:
+    for eqn, dying in steps:
         values = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
         out = eqn.primitive.bind(*values, **eqn.params)
         if eqn.primitive.multiple_results:
@@ -135,7 +147,6 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Any, *args: Any) -> list[Any]:
             env[eqn.outvars[0]] = out
         for v in dying:
             del env[v]
-    return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
 
 
 def last_uses(jaxpr: Jaxpr) -> list[list[Var]]:

@@ -15,7 +15,7 @@ Four kinds of derivative, from which both modes follow:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,9 @@ class Registry:
         return p
 
     def get(self, key: Any) -> Primitive | None:
-        return self._by_name.get(key) if isinstance(key, str) else self._by_function.get(key)
+        if isinstance(key, str):
+            return self._by_name.get(key)
+        return self._by_function.get(key) if isinstance(key, Hashable) else None
 
     def in_module(self, module: str) -> list[Primitive]:
         return [p for p in self if p.module == module or p.module.startswith(module + ".")]
@@ -361,6 +363,11 @@ def pointwise(name: str, fun: Callable[..., Any], *partials: Callable[..., Any],
     >>> float(autodidax.grad(softsign)(1.0))
     0.25
     """
+    if not all(map(callable, (fun, *partials))):
+        raise errors.RegistryError(
+            f"pointwise {name!r} takes a NumPy function and its partial derivatives, one a operand",
+            mend='write pointwise("tanh", np.tanh, lambda y, x: 1 - y * y)',
+        )
     kwargs.setdefault("nin", max(len(partials), 1))
     if "module" not in kwargs:
         kwargs["module"] = getattr(fun if not partials else partials[0], "__module__", None)

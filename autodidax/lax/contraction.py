@@ -154,7 +154,8 @@ def conv_general_dilated(
     ----------
     lhs, rhs : operand and kernel, their axes placed by `dimension_numbers` (see `conv_dimension_numbers`).
     window_strides : steps between places of the window, one a space axis.
-    padding : "SAME", "SAME_LOWER", "VALID", or (before, after) a space axis.
+    padding : "SAME", "SAME_LOWER", "VALID" (see `padtype_to_pads`), or (before, after) a space axis;
+        pairs where lhs_dilation is given, unless "VALID".
     lhs_dilation, rhs_dilation : 1 + the zeros between entries of the operand, of the kernel.
     feature_group_count, batch_group_count : independent convolutions side by side, that divide the features, or the
         batch, of the operand, and the features of the result.
@@ -171,8 +172,12 @@ def conv_general_dilated(
     base, spacing = tuple(lhs_dilation or ones), tuple(rhs_dilation or ones)
     reach = [max((w - 1) * d + 1, 0) for w, d in zip(window, spacing, strict=True)]
     if isinstance(padding, str):
-        spread = [n + max(n - 1, 0) * (d - 1) for n, d in zip(space, base, strict=True)]
-        padding = padtype_to_pads(spread, reach, window_strides, padding)
+        if padding.upper() != "VALID" and any(d != 1 for d in base):
+            raise errors.ArgumentError(
+                f"convolution: padding {padding!r} with lhs_dilation {base}",
+                mend="give (before, after) for each space axis",
+            )
+        padding = padtype_to_pads(space, reach, window_strides, padding)
     config = [(lo, hi, d - 1) for (lo, hi), d in zip(padding, base, strict=True)]
     x = structure.pad(x, 0, [(0, 0, 0), (0, 0, 0), *config])
     sizes = [max((n - r) // s + 1, 0) for n, r, s in zip(shape_of(x)[2:], reach, window_strides, strict=True)]

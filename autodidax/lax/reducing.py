@@ -108,8 +108,7 @@ def reduce_window(
     ones = (1,) * len(shape)
     strides, base, spacing = (tuple(given or ones) for given in (window_strides, base_dilation, window_dilation))
     reach = tuple((w - 1) * d + 1 for w, d in zip(window_dimensions, spacing, strict=True))
-    spread = tuple(n + max(n - 1, 0) * (d - 1) for n, d in zip(shape, base, strict=True))
-    pads = padtype_to_pads(spread, reach, strides, padding) if isinstance(padding, str) else padding
+    pads = padtype_to_pads(shape, reach, strides, padding) if isinstance(padding, str) else padding
     config = [(lo, hi, d - 1) for (lo, hi), d in zip(pads, base, strict=True)]
     values = [astype(as_operand(v), dtype_of(x)) for v, x in zip(tree.leaves(init_value), leaves, strict=True)]
     padded = [structure.pad(x, v, config) for x, v in zip(leaves, values, strict=True)]

@@ -12,14 +12,16 @@ from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.core.primitive import Primitive, sample
 from autodidax.primitives.contraction import swap_last
 from autodidax.primitives.convert import zeros_like
-from autodidax.primitives.shape import concatenate, expand_dims
+from autodidax.primitives.shape import broadcast_to, concatenate, expand_dims
 from autodidax.primitives.solves import MatrixFunction, square_samples
 from autodidax.primitives.triangular import linalg_dtype, square_size
 
 
 def _block(a: Any, b: Any) -> Any:
-    """The block matrices [[a, b], [0, a]]: (..., n, n) -> (..., 2 n, 2 n)."""
-    rank = len(shape_of(a))
+    """The block matrices [[a, b], [0, a]]: (..., n, n), (..., n, n) -> (..., 2 n, 2 n)."""
+    shape = broadcast_shapes("expm", shape_of(a), shape_of(b))
+    a, b = (x if shape_of(x) == shape else broadcast_to(x, shape=shape) for x in (a, b))
+    rank = len(shape)
     top = concatenate(a, b, axis=rank - 1)
     bottom = concatenate(np.zeros(shape_of(a), dtype_of(a)), a, axis=rank - 1)
     return concatenate(top, bottom, axis=rank - 2)
@@ -68,6 +70,8 @@ class ExpmFrechet(Primitive):
         # linear in e, so its size is taken out, which would cost squarings and digits
         _, exponent = np.frexp(np.abs(e).max((-2, -1), keepdims=True))
         one = e.real.dtype.type(1)
+        limit = np.finfo(dtype).maxexp - 1  # powers of two beyond it are inf, and their inverses zero
+        exponent = np.clip(exponent, -limit, limit)
         return np.ldexp(one, exponent) * _corner(scipy.linalg.expm(_block(a, np.ldexp(one, -exponent) * e)))
 
     def abstract_eval(self, a, e):

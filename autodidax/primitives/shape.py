@@ -253,8 +253,9 @@ class ReduceSum(Structural):
         return ShapedArray(without_axes(x.shape, axes), reduced_dtype(np.add, x.dtype))
 
     def transpose(self, ct, x, *, axes):
-        kept = tuple(1 if k in axes else n for k, n in enumerate(x.shape))
-        return [broadcast_to(reshape(ct, shape=kept) if shape_of(ct) != kept else ct, shape=x.shape)]
+        if 0 < len(axes) < len(x.shape):
+            ct = reshape(ct, shape=tuple(1 if k in axes else n for k, n in enumerate(x.shape)))
+        return [broadcast_to(ct, shape=x.shape) if axes else ct]
 
     def batch(self, args, dims, *, axes):
         return reduce_sum(args[0], axes=tuple(k + 1 for k in axes)), 0

@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--modes", type=_modes, default=MODES, help="comma-separated, of fwd, rev, vmap, jit")
     parser.add_argument("--order", type=_positive, default=2, help="highest order of derivatives (default 2)")
     parser.add_argument("--seeds", type=_positive, default=1, metavar="N", help="draws of every sample (default 1)")
+    parser.add_argument("--slow", action="store_true", help="order 2 at every sample, not at one of each kind")
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first failure")
     parser.add_argument("--require-complete", action="store_true", help="a missing rule or no samples is a failure")
     parser.add_argument("--list", action="store_true", help="list the primitives with their rules and check nothing")
@@ -96,6 +97,7 @@ def _reports(chosen: list[Primitive], options: argparse.Namespace, load: Callabl
         modes=options.modes,
         seeds=range(options.seeds),
         order=options.order,
+        slow=options.slow,
         fail_fast=options.fail_fast,
         require_complete=options.require_complete,
     )
@@ -117,7 +119,7 @@ def check_named(name: str, **options: Any) -> Report:
 
 def _header(width: int) -> str:
     counts = " ".join(f"{c:>5}" for c in COLUMNS)
-    return f"{'primitive':{width}} {'module':22} {'samples':>7} {counts} {'unsure':>6} {'margin':>7} {'time':>6}"
+    return f"{'primitive':{width}} {'module':26} {'samples':>7} {counts} {'unsure':>6} {'margin':>7} {'time':>6}"
 
 
 def _row(r: Report, width: int) -> str:
@@ -130,7 +132,7 @@ def _row(r: Report, width: int) -> str:
         state += f", missing: {' '.join(r.missing)}"
     margin = f"{r.worst:7.2g}" if r.worst else f"{'-':>7}"
     return (
-        f"{r.subject:{width}} {module[-22:]:22} {r.samples:7} {counts} {len(r.inconclusive):6} {margin} "
+        f"{r.subject:{width}} {module[-26:]:26} {r.samples:7} {counts} {len(r.inconclusive):6} {margin} "
         f"{r.seconds:5.2f}s {state}"
     )
 

@@ -21,8 +21,7 @@ from autodidax.core.interpreters import dtype_of
 from autodidax.testing.directions import wide
 
 RATIO = 1.7
-STEPS = 11  # of the first ladder
-FINE_STEPS = 16  # of the second one, which goes on from the middle of the first
+STEPS = 16
 FIRST_STEP = 0.05
 EXTRAPOLATIONS = 5
 ERRORS = 8.0  # how many estimated errors two estimates may differ by
@@ -87,10 +86,10 @@ def directional_derivative(
     moves = [None if t is None else wide(t)[()] for t in ts]
     with np.errstate(all="ignore"):
         base = pack(f(list(points)))
-        first = _ladder(f, points, moves, base, FIRST_STEP if step is None else step, STEPS, eps)
+        first = _ladder(f, points, moves, base, FIRST_STEP if step is None else step, eps)
         if step is not None or bool(np.all(first.conclusive(first.value, precision) | first.kink)):
             return first
-        second = _ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS // 2), FINE_STEPS, eps)
+        second = _ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS - 2), eps)
     better = second.error < first.error
     with np.errstate(invalid="ignore"):
         apart = np.abs(second.value - first.value)
@@ -105,10 +104,8 @@ def directional_derivative(
     )
 
 
-def _ladder(
-    f: Function, xs: list[Any], ts: list[Any], base: np.ndarray, first: float, count: int, eps: float
-) -> Estimate:
-    steps = first * RATIO ** -np.arange(count)
+def _ladder(f: Function, xs: list[Any], ts: list[Any], base: np.ndarray, first: float, eps: float) -> Estimate:
+    steps = first * RATIO ** -np.arange(STEPS)
     up = np.array([_at(f, xs, ts, h, base) for h in steps])
     down = np.array([_at(f, xs, ts, -h, base) for h in steps])
     h = steps[:, None]
@@ -117,7 +114,7 @@ def _ladder(
     noise = _noise(slopes, steps, eps * size)
     value, error = _extrapolate(slopes, steps, noise)
     kink = _kinks((up + down - 2 * base) / h, slopes, steps, noise)
-    return Estimate(value, error, kink, size, 2 * count + 1)
+    return Estimate(value, error, kink, size, 2 * STEPS + 1)
 
 
 def _at(f: Function, xs: list[Any], ts: list[Any], h: float, base: np.ndarray) -> np.ndarray:
@@ -131,8 +128,8 @@ def _at(f: Function, xs: list[Any], ts: list[Any], h: float, base: np.ndarray) -
 
 def _noise(slopes: np.ndarray, steps: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """Rounding noise of f, an entry: a floor, and how the slopes of the finest steps scatter."""
-    fine = _improve(_improve(slopes[-FINEST:], 1), 2)
-    scatter = np.abs(np.diff(fine, axis=0)) * steps[-FINEST + 3 :, None]
+    fine = _improve(slopes[-FINEST:], 1)
+    scatter = np.abs(np.diff(fine, axis=0)) * steps[-FINEST + 2 :, None]
     scatter = np.where(np.isfinite(scatter), scatter, 0)
     return np.maximum(floor, np.max(scatter, axis=0, initial=0))
 

@@ -16,6 +16,7 @@ from autodidax.testing.layers import close, filled
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import plain_list
 from autodidax.transforms.derivatives import jvp, vjp
+from autodidax.transforms.jit import jit
 from autodidax.transforms.stage import stage
 
 ROUNDINGS = 256.0  # a program may sum in another order than the eager run
@@ -83,24 +84,28 @@ def _compare(
     try:
         closed, captured = stage(fun, [get_aval(a) for a in args], name=p.name)
         check_jaxpr(closed.jaxpr)
-        got = eval_jaxpr(closed.jaxpr, closed.consts, *captured, *args)
+        evaluated = eval_jaxpr(closed.jaxpr, closed.consts, *captured, *args)
+        compiled = jit(fun)(*args)
     except StopCheck:
         raise
     except Exception as e:  # a program that cannot be written or run is a failure, whatever it raises
         _fail(p, report, name, rule, "runs", f"raised {type(e).__name__}: {e}")
         return
-    avals = closed.out_avals
-    for k, (y, w, aval) in enumerate(zip(got, want, avals, strict=True)):
-        if shape_of(y) != shape_of(w) or dtype_of(y) != dtype_of(w):
-            _fail(p, report, name, rule, "structure", f"result {k} of the program is of another kind",
-                  expected=f"{dtype_of(w)}{list(shape_of(w))}", got=f"{dtype_of(y)}{list(shape_of(y))}")  # fmt: skip
-        elif (aval.shape, aval.dtype) != (shape_of(y), dtype_of(y)):
+    for k, (y, aval) in enumerate(zip(evaluated, closed.out_avals, strict=True)):
+        if (aval.shape, aval.dtype) != (shape_of(y), dtype_of(y)):
             _fail(p, report, name, rule, "structure", f"the program says {aval!r} of result {k}",
                   expected=f"{dtype_of(y)}{list(shape_of(y))}", got=repr(aval))  # fmt: skip
-        elif not close(y, w, ROUNDINGS):
-            _fail(p, report, name, rule, "value", f"result {k} of the program differs", expected=brief(w), got=brief(y))
-        else:
-            report.passed("jit")
+    for how, got in (("evaluated", evaluated), ("compiled", compiled)):
+        for k, (y, w) in enumerate(zip(got, want, strict=True)):
+            if shape_of(y) != shape_of(w) or dtype_of(y) != dtype_of(w):
+                message = f"result {k} of the {how} program is of another kind"
+                wanted, found = (f"{dtype_of(v)}{list(shape_of(v))}" for v in (w, y))
+                _fail(p, report, name, rule, "structure", message, expected=wanted, got=found)
+            elif not close(y, w, ROUNDINGS):
+                message = f"result {k} of the {how} program differs from the eager one"
+                _fail(p, report, name, rule, "value", message, expected=brief(w), got=brief(y))
+            else:
+                report.passed("jit")
 
 
 def _fail(p: Primitive, report: Report, name: str, rule: str, layer: str, message: str, **details: Any) -> None:

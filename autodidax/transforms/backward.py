@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.avals import Masked
-from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
+from autodidax.core.avals import Masked, shapes_agree
+from autodidax.core.interpreters import Tracer, dtype_of, get_aval, quietly, shape_of
 from autodidax.core.primitive import by_code, partial1, products
-from autodidax.primitives.convert import convert_element_type, real, zeros_of
 from autodidax.primitives.comparison import logical_and, logical_or
+from autodidax.primitives.convert import convert_element_type, real, zeros_of
 from autodidax.primitives.reductions import reduce_or, reduce_sum
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import broadcast_to, reshape
@@ -26,7 +26,7 @@ def backward(tape: list[Any], n_inputs: int, cts: list[Any]) -> list[Any]:
 
     Runs with floating-point warnings off: a cotangent of inf or nan says itself what happened.
     """
-    with np.errstate(all="ignore"):
+    with quietly():
         _walk(tape, n_inputs, cts)
     return [g.val if type(g) is Masked else g for g in cts[:n_inputs]]
 
@@ -141,7 +141,7 @@ def cast(g: Any, dtype: np.dtype) -> Any:
 
 def _unbroadcast(g: Any, shape: tuple[int, ...], reduce: Any) -> Any:
     own = shape_of(g)
-    if own == shape:
+    if shapes_agree(own, shape):
         return g
     extra = len(own) - len(shape)
     if extra < 0 or any(m != n and n != 1 for m, n in zip(own[extra:], shape, strict=True)):
@@ -156,7 +156,8 @@ def _unbroadcast(g: Any, shape: tuple[int, ...], reduce: Any) -> Any:
 
 def fit_tangent(t: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
     """Broadcast and cast a tangent to the aval of the output it belongs to."""
-    if shape_of(t) != shape:
+    own = shape_of(t)
+    if own != shape and not shapes_agree(own, shape):
         t = broadcast_to(t, shape=shape)
     return cast(t, dtype)
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.avals import ShapedArray
+from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import Trace, Tracer, frames, get_aval, shape_of
+from autodidax.primitives.shape import broadcast_to, stack
 
 new = object.__new__
 
@@ -96,6 +97,14 @@ class BatchTrace(Trace):
 def _widen(x: Any, rank: int) -> Any:
     shape = x.shape
     return x.reshape((shape[0], *(1,) * (rank - len(shape) + 1), *shape[1:]))
+
+
+def repeated(x: Any, size: int) -> Any:
+    """A batch whose rows are all x, also where x has a size that is only known at run time."""
+    shape = shape_of(x)
+    if size and any(isinstance(n, UnknownSize) for n in shape):
+        return stack(*[x] * size, axis=0)
+    return broadcast_to(x, shape=(size, *shape))
 
 
 def named_axis(name: Any) -> BatchTrace:

@@ -26,6 +26,15 @@ def name_of(fun: Any) -> str:
     return name
 
 
+def wrapping(wrapper: Any, fun: Any, transform: str = "", summary: str = "") -> Any:
+    """`wrapper` presented as what a transform makes of `fun`: its name, docstring and `__wrapped__`."""
+    wrapper.__name__ = wrapper.__qualname__ = f"{transform}_{name_of(fun)}" if transform else name_of(fun)
+    documentation = getattr(fun, "__doc__", None)
+    wrapper.__doc__ = f"{summary} {name_of(fun)}. {documentation or ''}".strip() if summary else documentation
+    wrapper.__wrapped__ = fun
+    return wrapper
+
+
 def check_callable(transform: str, fun: Any) -> None:
     if not callable(fun):
         raise errors.ArgumentError(
@@ -40,7 +49,7 @@ def parameter_names(fun: Any) -> tuple[str, ...]:
         fun = fun.__wrapped__
     code = getattr(fun, "__code__", None)
     if code is None:
-        method = getattr(fun, "__func__", None) or getattr(type(fun), "__call__", None)
+        method = getattr(fun, "__func__", None) or type(fun).__call__
         code = getattr(method, "__code__", None)
         if code is None:
             return ()
@@ -63,9 +72,14 @@ def leaf_names(fun: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> list[st
     for k, arg in enumerate(args):
         base = argument_name(fun, k)
         names += [base + tree.keystr(path) for path, _ in tree.leaves_with_path(arg)]
-    for k in sorted(kwargs):
-        names += [f"argument {k!r}" + tree.keystr(path) for path, _ in tree.leaves_with_path(kwargs[k])]
+    for name in sorted(kwargs):
+        names += [f"argument {name!r}" + tree.keystr(path) for path, _ in tree.leaves_with_path(kwargs[name])]
     return names
+
+
+def dtype_name(dtype: np.dtype) -> str:
+    """A dtype as messages show it."""
+    return "float0" if dtype == float0 else str(dtype)
 
 
 def described(x: Any) -> str:
@@ -87,9 +101,12 @@ def as_value(x: Any, what: Callable[[], str], mend: str = _INPUTS) -> Any:
     if t is ndarray:
         if x.dtype.kind in "fciub" or x.dtype == float0:
             return x
-    elif t in PYTHON_SCALARS or t is bool or isinstance(x, Tracer):
-        return x
-    elif isinstance(x, np.generic) and x.dtype.kind in "fciub":
+    elif (
+        t in PYTHON_SCALARS
+        or t is bool
+        or isinstance(x, Tracer)
+        or (isinstance(x, np.generic) and x.dtype.kind in "fciub")
+    ):
         return x
     elif isinstance(x, np.ma.MaskedArray):
         raise errors.DtypeError(
@@ -180,9 +197,8 @@ def check_tangent(t: Any, primal: Any, what: Callable[[], str]) -> Any:
         )
     own = dtype_of(t)
     if not is_inexact(dtype):
-        if type(t) is ndarray or isinstance(t, np.generic) or type(t) in PYTHON_SCALARS or type(t) is bool:
-            if not np.any(t):
-                return None
+        if not isinstance(t, Tracer) and not np.any(t):
+            return None
         raise errors.DtypeError(
             f"{what()} belongs to a primal of dtype {dtype}, which has no derivative",
             mend="pass None or np.zeros(shape, autodidax.float0), or convert the primal to float",

@@ -8,7 +8,7 @@ from typing import Any
 from autodidax import tree
 from autodidax.core.interpreters import frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
-from autodidax.transforms.boundary import as_value, check_callable, name_of, parameter_names
+from autodidax.transforms.boundary import as_value, check_callable, leaf_names, name_of, parameter_names, wrapping
 from autodidax.transforms.calls import ProgramCall, fill_cts, record_call, spread, take_residuals
 from autodidax.transforms.program import run, stage, tangent_aval, vjp_program
 from autodidax.transforms.reverse import Call
@@ -81,12 +81,10 @@ def checkpoint(
             return fun(*args, **kwargs)
         dynamic, new_kwargs, static = statics.split(args, kwargs)
         leaves, _ = tree.flatten((dynamic, new_kwargs))
-        leaves = [as_value(x, lambda k=k: f"checkpoint: leaf {k} of the arguments") for k, x in enumerate(leaves)]
+        names = lambda: leaf_names(fun, dynamic, new_kwargs)
+        leaves = [as_value(x, lambda k=k: f"checkpoint: {names()[k]}") for k, x in enumerate(leaves)]
         avals = [get_aval(x) for x in leaves]
         program, captured, out_tree = stage_call("checkpoint", fun, dynamic, new_kwargs, static, avals)
         return out_tree.unflatten(remat_p(*captured, *leaves, jaxpr=program, name=name_of(fun)))
 
-    checkpoint_f.__name__ = name_of(fun)
-    checkpoint_f.__doc__ = getattr(fun, "__doc__", None)
-    checkpoint_f.__wrapped__ = fun  # type: ignore[attr-defined]  # as functools.wraps sets it
-    return checkpoint_f
+    return wrapping(checkpoint_f, fun)

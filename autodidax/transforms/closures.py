@@ -1,26 +1,37 @@
-"""Closures as inputs: the tracers that a function reaches, and the function rebuilt over other values in their place."""
+"""Closures as inputs: the tracers that a function reaches, and the function rebuilt over other values."""
 
 from __future__ import annotations
 
 import copy
 import functools
+from collections import deque
 from collections.abc import Iterator, Sequence
-from types import CellType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from autodidax.core.interpreters import Tracer
 
-_PLAIN = (int, float, complex, str, bytes, bool, type(None), np.ndarray, np.generic, type, ModuleType)
-_DEPTH = 8
-_WIDEST = 256  # longer containers are not searched
+_PLAIN = {
+    int, float, complex, str, bytes, bool, type(None), np.ndarray, type, ModuleType, BuiltinFunctionType, np.ufunc,
+    range, slice, CodeType, *np.sctypeDict.values(),
+}  # fmt: skip
+_LIBRARIES = ("autodidax", "numpy", "scipy")  # the globals of their functions hold no tracer
 
 
 def reached_tracers(x: Any) -> Iterator[Tracer]:
     """The tracers that can be reached from a function (or any value) through closures, defaults, global names,
-    containers and attributes, searched to a bounded depth and width."""
-    return _search(x, set(), _DEPTH)
+    containers and attributes."""
+    seen: set[int] = set()
+    waiting = [x]
+    while waiting:
+        x = waiting.pop()
+        if isinstance(x, Tracer):
+            yield x
+        elif type(x) not in _PLAIN and id(x) not in seen:
+            seen.add(id(x))
+            waiting += reversed(_parts(x))
 
 
 def reaches_tracer(x: Any) -> bool:
@@ -28,27 +39,42 @@ def reaches_tracer(x: Any) -> bool:
     return next(reached_tracers(x), None) is not None
 
 
-def _search(x: Any, seen: set[int], depth: int) -> Iterator[Tracer]:
-    if isinstance(x, Tracer):
-        yield x
-    elif not isinstance(x, _PLAIN) and depth > 0 and id(x) not in seen:
-        seen.add(id(x))
-        for part in _parts(x):
-            yield from _search(part, seen, depth - 1)
-
-
 def _parts(x: Any) -> list[Any]:
+    """What a value holds, as far as a tracer may be there."""
     if isinstance(x, FunctionType):
-        cells = [c.cell_contents for c in x.__closure__ or () if not _is_empty(c)]
-        return [*cells, *_named(x).values(), *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values()]
+        own = [*_cells(x), *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values(), *x.__dict__.values()]
+        return own + list(_named(x).values())
     if isinstance(x, MethodType):
         return [x.__self__, x.__func__]
     if isinstance(x, functools.partial):
         return [x.func, *x.args, *x.keywords.values()]
-    if isinstance(x, list | tuple | set | frozenset):
-        return list(x) if len(x) <= _WIDEST else []
-    attributes = x if isinstance(x, dict) else getattr(x, "__dict__", None)
-    return list(attributes.values()) if isinstance(attributes, dict) and len(attributes) <= _WIDEST else []
+    if isinstance(x, list | tuple | set | frozenset | deque):
+        return _of_interest(x)
+    if isinstance(x, dict):
+        return _of_interest(x.values())
+    if isinstance(x, type | ModuleType | np.ndarray | np.generic):
+        return []
+    attributes = getattr(x, "__dict__", None)
+    own = _of_interest(attributes.values()) if isinstance(attributes, dict) else []
+    return own + [getattr(x, name) for name in _slots(x)]
+
+
+def _of_interest(values: Any) -> list[Any]:
+    """The values that are not plain; long lists of numbers are passed over at the speed of C."""
+    return [] if set(map(type, values)) <= _PLAIN else [v for v in values if type(v) not in _PLAIN]
+
+
+def _slots(x: Any) -> list[str]:
+    """The filled slots of an object."""
+    names: list[str] = []
+    for cls in type(x).__mro__:
+        slots = cls.__dict__.get("__slots__", ())
+        names += (slots,) if isinstance(slots, str) else slots
+    return [n for n in names if n not in ("__dict__", "__weakref__") and hasattr(x, n)]
+
+
+def _cells(f: FunctionType) -> list[Any]:
+    return [c.cell_contents for c in f.__closure__ or () if not _is_empty(c)]
 
 
 def _is_empty(cell: CellType) -> bool:
@@ -60,9 +86,19 @@ def _is_empty(cell: CellType) -> bool:
 
 
 def _named(f: FunctionType) -> dict[str, Any]:
-    """The globals that a function names and that may hold a tracer."""
+    """The globals that a function and the functions inside it name, and that may hold a tracer."""
     namespace = f.__globals__
-    return {n: namespace[n] for n in f.__code__.co_names if isinstance(namespace.get(n), Tracer | list | dict | tuple)}
+    if str(namespace.get("__name__")).partition(".")[0] in _LIBRARIES:
+        return {}
+    names = {n for code in _codes(f.__code__) for n in code.co_names if n in namespace}
+    return {n: namespace[n] for n in names if type(namespace[n]) not in _PLAIN}
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
 
 
 def rebuilt(x: Any, tracers: Sequence[Tracer], values: Sequence[Any]) -> Any:
@@ -91,22 +127,22 @@ class _Rebuild:
             keywords = {k: self.copy_of(v) for k, v in x.keywords.items()}
             return functools.partial(self.copy_of(x.func), *map(self.copy_of, x.args), **keywords)
         if isinstance(x, dict):
-            twin = copy.copy(x)
-            self.done[id(x)] = twin
-            twin.update((k, self.copy_of(v)) for k, v in x.items())
-            return twin
+            mapping = copy.copy(x)
+            self.done[id(x)] = mapping
+            mapping.update((k, self.copy_of(v)) for k, v in x.items())
+            return mapping
         if isinstance(x, list):
-            twin = copy.copy(x)
-            self.done[id(x)] = twin
-            twin[:] = [self.copy_of(v) for v in x]
-            return twin
+            items = copy.copy(x)
+            self.done[id(x)] = items
+            items[:] = [self.copy_of(v) for v in x]
+            return items
         if isinstance(x, tuple):
-            items = [self.copy_of(v) for v in x]
-            return type(x)(*items) if hasattr(x, "_fields") else tuple(items)
+            entries = [self.copy_of(v) for v in x]
+            return type(x)(*entries) if hasattr(x, "_fields") else tuple(entries)
         twin = copy.copy(x)
         self.done[id(x)] = twin
-        for k, v in list(vars(twin).items()):
-            object.__setattr__(twin, k, self.copy_of(v))
+        for name in [*getattr(x, "__dict__", ()), *_slots(x)]:
+            object.__setattr__(twin, name, self.copy_of(getattr(x, name)))
         return twin
 
     def _function(self, f: FunctionType) -> FunctionType:

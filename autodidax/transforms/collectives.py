@@ -9,7 +9,7 @@ import numpy as np
 
 from autodidax import tree
 from autodidax.core.avals import ShapedArray, is_inexact
-from autodidax.core.interpreters import dtype_of, innermost_staging, shape_of, top_trace
+from autodidax.core.interpreters import dtype_of, innermost_staging, top_trace
 from autodidax.core.primitive import Primitive
 from autodidax.primitives.comparison import equal
 from autodidax.primitives.convert import convert_element_type
@@ -177,4 +177,3 @@ def axis_size(axis_name: Any) -> int:
     for name in names:
         total *= named_axis(name).size
     return total
-

@@ -20,10 +20,18 @@ from autodidax.core.interpreters import (
     shape_of,
 )
 from autodidax.core.jaxpr import ClosedJaxpr
-from autodidax.primitives.shape import broadcast_to, reduce_sum
+from autodidax.primitives.shape import reduce_sum
 from autodidax.transforms.backward import backward, cast, transpose_record
-from autodidax.transforms.batching import BatchTrace
-from autodidax.transforms.boundary import as_value, check_callable, is_float0, name_of, zero_tangent
+from autodidax.transforms.batching import BatchTrace, repeated
+from autodidax.transforms.boundary import (
+    as_output,
+    as_value,
+    check_callable,
+    described,
+    is_float0,
+    name_of,
+    zero_tangent,
+)
 from autodidax.transforms.calls import HigherOrder, record_call, spread
 from autodidax.transforms.closures import reached_tracers, rebuilt
 from autodidax.transforms.forward import JVPTrace, instantiate
@@ -61,8 +69,8 @@ class _CustomCall(HigherOrder):
 
 def hidden_tracer(name: str, tracer: Tracer) -> errors.AutodidaxError:
     return errors.UnexpectedTracerError(
-        f"{name}, a function with a custom rule, uses a value of {tracer.trace.describe()} that could not be found from "
-        "its closure",
+        f"{name}, a function with a custom rule, uses a value of {tracer.trace.describe()} that could not be found "
+        "from its closure",
         mend="pass the value as an argument, or close over it directly",
     )
 
@@ -140,7 +148,7 @@ def _as_batch(x: Any, trace: Any) -> Any:
         return None
     if is_float0(value):
         return np.zeros((trace.size, *value.shape), float0)
-    return value if dim is not None else broadcast_to(value, shape=(trace.size, *shape_of(value)))
+    return value if dim is not None else repeated(value, trace.size)
 
 
 class CustomVJPCall(_CustomCall):
@@ -246,8 +254,16 @@ class _CustomFunction:
         check_callable(type(self).__name__, fun)
         update_wrapper(self, fun)
         self.fun = fun
-        names = list(inspect.signature(fun).parameters) if nondiff_argnames else []
-        self.nondiff_argnums = (*nondiff_argnums, *(names.index(n) for n in nondiff_argnames))
+        nums = nondiff_argnums if isinstance(nondiff_argnums, tuple | list) else (nondiff_argnums,)
+        argnames = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else tuple(nondiff_argnames)
+        names = list(inspect.signature(fun).parameters) if argnames else []
+        if not all(isinstance(k, int) for k in nums) or not set(argnames) <= set(names):
+            raise errors.ArgumentError(
+                f"{type(self).__name__} of {name_of(fun)}: nondiff_argnums {nondiff_argnums!r} and nondiff_argnames "
+                f"{nondiff_argnames!r} must be positions and names of its arguments",
+                mend="write nondiff_argnums=(0,)",
+            )
+        self.nondiff_argnums = (*nums, *(names.index(n) for n in argnames))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
@@ -296,7 +312,7 @@ class _CustomFunction:
 
 def _flatten_output(fun: Any, out: Any) -> tuple[list[Any], list[Any]]:
     leaves, treedef = tree.flatten(out)
-    return [as_value(x, lambda: f"an output of {name_of(fun)}") for x in leaves], [treedef]
+    return [as_output(x, lambda: f"an output of {name_of(fun)}") for x in leaves], [treedef]
 
 
 class custom_jvp(_CustomFunction):
@@ -307,8 +323,8 @@ class custom_jvp(_CustomFunction):
     fun : the function.
     nondiff_argnums : positions of arguments that are no arrays or are not differentiated; the rule gets them first.
 
-    Give the rule with `defjvp`: `rule(*nondiff, primals, tangents) -> (out, tangent of out)`, or one function an argument
-    with `defjvps`: `rule(tangent, out, *args)`.
+    Give the rule with `defjvp`: `rule(*nondiff, primals, tangents) -> (out, tangent of out)`, or one function an
+    argument with `defjvps`: `rule(tangent, out, *args)`.
 
     Source: jax.custom_jvp.
 
@@ -336,8 +352,17 @@ class custom_jvp(_CustomFunction):
         """One rule an argument, `rule(tangent, out, *args)`; None where the argument has no derivative."""
         if self.nondiff_argnums:
             raise errors.ArgumentError("defjvps does not go with nondiff_argnums", mend="use defjvp")
+        if not all(f is None or callable(f) for f in jvps):
+            raise errors.ArgumentError(
+                "defjvps takes functions or None, one an argument", mend="write f.defjvps(rule, None)"
+            )
 
         def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
+            if len(jvps) != len(primals):
+                raise errors.ArgumentError(
+                    f"custom_jvp {name_of(self.fun)}: defjvps got {len(jvps)} rules for {len(primals)} arguments",
+                    mend="give one rule an argument, None where the derivative is zero",
+                )
             out = self(*primals)
             terms = [
                 f(t, out, *primals)
@@ -396,7 +421,7 @@ class custom_jvp(_CustomFunction):
         result = self.jvp(*aside, in_tree.unflatten(primals), in_tree.unflatten(ts))
         if not isinstance(result, tuple | list) or len(result) != 2:
             raise errors.TreeError(
-                f"the rule of custom_jvp {name} must return a pair (out, tangent), it returned {type(result).__name__}",
+                f"the rule of custom_jvp {name} must return a pair (out, tangent), it returned {described(result)}",
                 mend="return (out, tangent of out)",
             )
         outs, out_box[:] = _flatten_output(self.jvp, result[0])
@@ -417,6 +442,12 @@ def _checked_tangents(name: str, out_tree: Any, outs: list[Any], tangent: Any) -
         if t is None or is_float0(t) or not is_inexact(dtype_of(o)):
             checked.append(None)
             continue
+        t = as_output(t, lambda: f"the rule of custom_jvp {name}: the tangent")
+        if dtype_of(t).kind == "c" != dtype_of(o).kind:
+            raise errors.DtypeError(
+                f"the rule of custom_jvp {name}: the tangent has dtype {dtype_of(t)}, the output {dtype_of(o)}",
+                mend="return a tangent of the output's dtype, e.g. its real part",
+            )
         if shape_of(t) != shape_of(o):
             raise errors.ShapeError(
                 f"the rule of custom_jvp {name}: the tangent has shape {shape_of(t)}, the output {shape_of(o)}",
@@ -429,8 +460,8 @@ def _checked_tangents(name: str, out_tree: Any, outs: list[Any], tangent: Any) -
 class custom_vjp(_CustomFunction):
     """A function whose derivative is given by a backward rule.
 
-    Give it with `defvjp(fwd, bwd)`: `fwd(*args) -> (out, residuals)` and `bwd(*nondiff, residuals, ct) -> tuple with one
-    cotangent an argument` (None for zero). In forward mode the derivative is the transpose of `bwd`, which must be
+    Give it with `defvjp(fwd, bwd)`: `fwd(*args) -> (out, residuals)` and `bwd(*nondiff, residuals, ct) -> tuple` with
+    one cotangent an argument (None for zero). In forward mode the derivative is the transpose of `bwd`, which must be
     linear in the cotangent; forward over reverse differentiates `bwd` itself.
 
     Source: jax.custom_vjp.
@@ -506,7 +537,7 @@ class custom_vjp(_CustomFunction):
         if not isinstance(result, tuple | list) or len(result) != 2:
             raise errors.TreeError(
                 f"the fwd of custom_vjp {name_of(self.fun)} must return a pair (out, residuals), it returned "
-                f"{type(result).__name__}",
+                f"{described(result)}",
                 mend="return (out, residuals)",
             )
         outs, out_box[:] = _flatten_output(self.fwd, result[0])
@@ -534,7 +565,7 @@ def _checked_cotangents(name: str, gs: Any, in_tree: Any, avals: list[Any]) -> l
     """The backward rule's results, one a leaf; None where zero."""
     n = len(tree.treedef_children(in_tree))
     if not isinstance(gs, tuple | list) or len(gs) != n:
-        shown = f"{len(gs)} values" if isinstance(gs, tuple | list) else type(gs).__name__
+        shown = f"{len(gs)} values" if isinstance(gs, tuple | list) else described(gs)
         raise errors.TreeError(
             f"the bwd of custom_vjp {name} must return a tuple of {n} cotangents, one an argument, it returned {shown}",
             mend="return one cotangent an argument, None for those that are zero",
@@ -557,14 +588,20 @@ def _checked_cotangents(name: str, gs: Any, in_tree: Any, avals: list[Any]) -> l
     for g, a in zip(flat, avals, strict=True):
         if g is None or is_float0(g) or not is_inexact(a.dtype):
             result.append(None)
-        elif shape_of(g)[len(shape_of(g)) - len(a.shape) :] != a.shape or len(shape_of(g)) != len(a.shape):
+            continue
+        g = as_output(g, lambda: f"the bwd of custom_vjp {name}: a cotangent")
+        if shape_of(g) != a.shape:
             raise errors.ShapeError(
-                f"the bwd of custom_vjp {name} returned a cotangent of shape {shape_of(g)} for an argument of shape {a.shape}",
+                f"the bwd of custom_vjp {name} returned a cotangent of shape {shape_of(g)} for an argument of shape "
+                f"{a.shape}",
                 mend="return a cotangent of the argument's shape",
             )
-        else:
-            result.append(g)
+        if dtype_of(g).kind == "c" != a.dtype.kind:
+            raise errors.DtypeError(
+                f"the bwd of custom_vjp {name} returned a cotangent of dtype {dtype_of(g)} for an argument of dtype "
+                f"{a.dtype}",
+                mend="return a cotangent of the argument's dtype, e.g. its real part",
+            )
+        result.append(g)
     return result
 
-
-__all__ = ["custom_jvp", "custom_vjp"]

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from autodidax import errors, tree
-from autodidax.core.avals import Masked, ShapedArray, is_inexact
-from autodidax.core.interpreters import Tracer, dtype_of, get_aval, is_ended, shape_of
+from autodidax.core.avals import ShapedArray, is_inexact
+from autodidax.core.interpreters import Tracer, dtype_of, get_aval
 from autodidax.transforms.backward import backward, replay, transpose_record
 from autodidax.transforms.boundary import (
     argument_name,
     as_gradient,
+    as_output,
     as_value,
     check_callable,
     check_tangent,
+    described,
     enter,
     fresh_outputs,
     name_of,
@@ -35,13 +39,13 @@ def split_aux(transform: str, fun: Any, out: Any) -> tuple[Any, Any]:
     """(output, aux) of a function that was said to have aux."""
     if not isinstance(out, tuple) or len(out) != 2:
         raise errors.ArgumentError(
-            f"{transform} with has_aux=True needs {name_of(fun)} to return a pair (output, aux), got {type(out).__name__}",
+            f"{transform} with has_aux=True needs {name_of(fun)} to return a pair (output, aux), got {described(out)}",
             mend="return (output, aux), or leave has_aux out",
         )
     return out
 
 
-def _aux_values(aux: Any, trace: Any) -> Any:
+def aux_values(aux: Any, trace: Any) -> Any:
     """Auxiliary output without this transform's tracers; plain arrays are copied."""
     leaves, treedef = tree.flatten(aux)
     lowered = [x.val if isinstance(x, Tracer) and x.trace is trace else x for x in leaves]
@@ -105,14 +109,23 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
         out = fun(*treedef.unflatten(boxed))
         if has_aux:
             out, aux = split_aux("jvp", fun, out)
-            aux = _aux_values(aux, trace)
+            aux = aux_values(aux, trace)
         outs, out_tree = tree.flatten(out)
-        pairs = [trace.unbox(as_value(x, lambda: f"jvp: an output of {name_of(fun)}")) for x in outs]
+        pairs = [trace.unbox(as_output(x, lambda: f"jvp: an output of {name_of(fun)}")) for x in outs]
     values = fresh_outputs([v for v, _ in pairs], [*xs, *ts])
     out_ts = [zero_tangent(v) if t is None or not is_inexact(dtype_of(v)) else instantiate(t, v) for v, t in pairs]
     out_ts = fresh_outputs(out_ts, [*xs, *ts, *values])
     result = out_tree.unflatten(values), out_tree.unflatten(out_ts)
     return (*result, aux) if has_aux else result
+
+
+def _one_cotangent(what: str, cts: tuple[Any, ...]) -> Any:
+    if len(cts) != 1:
+        raise errors.ArgumentError(
+            f"{what} takes one cotangent, a tree like the output, it was given {len(cts)}",
+            mend="pack the cotangents of several outputs as the function packs its outputs: pullback((ct1, ct2))",
+        )
+    return cts[0]
 
 
 class Pullback:
@@ -129,7 +142,8 @@ class Pullback:
         self._out_tree = out_tree
         self._name = name
 
-    def __call__(self, ct: Any) -> Any:
+    def __call__(self, *output_cts: Any) -> Any:
+        ct = _one_cotangent(f"the pullback of {self._name}", output_cts)
         cts = _match_trees(f"pullback of {self._name}", self._out_tree, ct, ("output", "cotangent"))
         slots: list[Any] = [None] * len(self._tape)
         for k, (c, n, aval) in enumerate(zip(cts, self._out_nodes, self._out_avals, strict=True)):
@@ -171,9 +185,9 @@ def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_ax
         out = fun(*treedef.unflatten(boxed))
         if has_aux:
             out, aux = split_aux("vjp", fun, out)
-            aux = _aux_values(aux, trace)
+            aux = aux_values(aux, trace)
         outs, out_tree = tree.flatten(out)
-        outs = [as_value(x, lambda: f"vjp: an output of {name_of(fun)}") for x in outs]
+        outs = [as_output(x, lambda: f"vjp: an output of {name_of(fun)}") for x in outs]
         (nodes, values), tape = _outputs(trace, outs), trace.tape
     avals = [get_aval(v) for v in values]
     inputs = [get_aval(x) for x in xs]
@@ -215,9 +229,9 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
             out = fun(*treedef.unflatten(boxed))
             if has_aux:
                 out, aux = split_aux("linearize", fun, out)
-                aux = _aux_values(aux, trace)
+                aux = aux_values(aux, trace)
             outs, out_tree = tree.flatten(out)
-            pairs = [trace.unbox(as_value(x, lambda: f"linearize: an output of {name}")) for x in outs]
+            pairs = [trace.unbox(as_output(x, lambda: f"linearize: an output of {name}")) for x in outs]
         tape = linear.tape
         nodes = [t.node if isinstance(t, Tracer) and t.trace is linear else None for _, t in pairs]
     values = [v for v, _ in pairs]
@@ -270,17 +284,19 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
     with LinearTrace("linear_transpose", name) as trace:
         boxed = [trace.input(a) for a in avals]
         outs, out_tree = tree.flatten(fun(*treedef.unflatten(boxed)))
+        outs = [as_output(x, lambda: f"linear_transpose: an output of {name}") for x in outs]
         tape = trace.tape
     out_avals = []
     for x in outs:
-        if not (isinstance(x, Tracer) and x.trace is trace) and _nonzero(x):
+        if not (isinstance(x, Tracer) and x.trace is trace) and (isinstance(x, Tracer) or np.any(x)):
             raise errors.NotLinearError(
                 f"linear_transpose: an output of {name} does not depend on its arguments",
                 mend="return linear functions of the arguments only",
             )
         out_avals.append(get_aval(x))
 
-    def transposed(ct: Any) -> tuple[Any, ...]:
+    def transposed(*output_cts: Any) -> tuple[Any, ...]:
+        ct = _one_cotangent(f"the transpose of {name}", output_cts)
         cts = _match_trees(f"transpose of {name}", out_tree, ct, ("output", "cotangent"))
         cts = [
             check_tangent(c, a, lambda k=k: f"transpose of {name}: cotangent {k}")
@@ -290,11 +306,6 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
         return treedef.unflatten(fresh_outputs([as_gradient(g, a) for g, a in zip(gs, avals, strict=True)], cts))
 
     return transposed
-
-
-def _nonzero(x: Any) -> bool:
-    import_free = x.val if isinstance(x, Masked) else x
-    return isinstance(import_free, Tracer) or bool(abs(import_free).sum() if shape_of(import_free) else import_free)
 
 
 def _struct_aval(x: Any, fun: Any, k: int) -> ShapedArray:
@@ -308,6 +319,3 @@ def _struct_aval(x: Any, fun: Any, k: int) -> ShapedArray:
             mend="give a floating or complex dtype, and close over integer arguments",
         )
     return aval
-
-
-__all__ = ["Pullback", "is_ended", "jvp", "linear_transpose", "linearize", "vjp"]

@@ -1,34 +1,33 @@
-"""grad and its kin: gradients, Jacobians, Hessians as functions."""
+"""grad and its kin: gradients as functions."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from autodidax import errors, tree
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.primitives.reductions import reduce_sum
-from autodidax.primitives.shape import reshape
 from autodidax.transforms.backward import backward
 from autodidax.transforms.boundary import (
     argument_name,
     as_gradient,
+    as_output,
     as_value,
     check_callable,
+    described,
+    dtype_name,
     enter,
     fresh_outputs,
     name_of,
     one_like,
     parameter_names,
+    wrapping,
+    zero_tangent,
 )
-from autodidax.transforms.derivatives import _aux_values, jvp, split_aux, vjp
+from autodidax.transforms.derivatives import aux_values, jvp, split_aux
 from autodidax.transforms.reverse import Guard, ReverseTrace
-from autodidax.transforms.vmap import vmap
-
-Argnums = int | Sequence[int] | None
 
 
 class Selection:
@@ -39,14 +38,9 @@ class Selection:
     def __init__(self, transform: str, fun: Any, argnums: Any, argnames: Any):
         self.transform = transform
         self.fun = fun
-        if argnames is not None:
-            argnames = (argnames,) if isinstance(argnames, str) else tuple(argnames)
         if argnums is None and argnames is None:
             argnums = 0
-        self.single = argnames is None and not isinstance(argnums, tuple | list)
-        nums = (
-            () if argnums is None else (argnums,) if self.single or not isinstance(argnums, tuple | list) else argnums
-        )
+        nums = () if argnums is None else argnums if isinstance(argnums, tuple | list) else (argnums,)
         try:
             self.positions = tuple(operator.index(k) for k in nums)
         except TypeError:
@@ -54,9 +48,15 @@ class Selection:
                 f"{transform}: argnums must be an integer or a tuple of integers, got {argnums!r}",
                 mend="write argnums=0 or argnums=(0, 1); keywords go in argnames",
             ) from None
-        self.names = argnames or ()
-        if argnames is not None and argnums is None and len(argnames) == 1 and False:
-            self.single = True
+        names = () if argnames is None else argnames if isinstance(argnames, tuple | list) else (argnames,)
+        if not all(isinstance(name, str) for name in names):
+            raise errors.ArgumentError(
+                f"{transform}: argnames must be a string or a tuple of strings, got {argnames!r}",
+                mend="write argnames='w' or argnames=('w', 'b'); positions go in argnums",
+            )
+        self.names = tuple(names)
+        alone = argnames if argnums is None else argnums if argnames is None else ()
+        self.single = not isinstance(alone, tuple | list)
 
     def resolve(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[int | str]:
         """Keys into args (int) or kwargs (str)."""
@@ -90,7 +90,7 @@ class Selection:
         return keys
 
     def pack(self, grads: list[Any]) -> Any:
-        """Results in the form that argnums asked for; argnames add a dict where both are used, as in JAX's order."""
+        """The result alone where one argument was named by itself, else a tuple: those of argnums, then of argnames."""
         return grads[0] if self.single else tuple(grads)
 
 
@@ -100,12 +100,12 @@ def check_differentiable(transform: str, x: Any, holomorphic: bool, allow_int: b
     if holomorphic:
         if kind != "c":
             raise errors.DtypeError(
-                f"{transform} with holomorphic=True needs complex inputs, {what()} has dtype {dtype}",
+                f"{transform} with holomorphic=True needs complex inputs, {what()} has dtype {dtype_name(dtype)}",
                 mend="convert the input to complex, or leave holomorphic out",
             )
     elif kind not in "fc" and not allow_int:
         raise errors.DtypeError(
-            f"{transform} needs real or complex floating inputs (float or complex dtype), {what()} has dtype {dtype}",
+            f"{transform} needs inputs of float or complex dtype, {what()} has dtype {dtype_name(dtype)}",
             mend="pass a float (3.0 instead of 3, x.astype(float)), or choose other arguments with argnums",
         )
 
@@ -126,8 +126,8 @@ def value_and_grad(
     ----------
     fun : returns a real scalar (complex with holomorphic), or (scalar, aux) with has_aux.
     argnums : position or positions of the arguments to differentiate (default 0; negative ones count from the end).
-    argnames : name or names of arguments to differentiate, passed by keyword or position; their gradients follow
-        those of argnums in the tuple.
+    argnames : name or names of arguments to differentiate, passed by keyword or position; one string by itself gives
+        one gradient by itself, as one integer does; beside argnums their gradients follow in the tuple.
     holomorphic : differentiate a holomorphic function of complex arguments.
 
     Returns
@@ -177,7 +177,7 @@ def _value_and_grad(
                 out = fun(*new_args, **new_kwargs)
                 if has_aux:
                     out, aux = split_aux(transform, fun, out)
-                    aux = _aux_values(aux, trace)
+                    aux = aux_values(aux, trace)
                 node, value = _scalar_output(transform, fun, out, trace, holomorphic)
                 tape = trace.tape
             gs = _gradients(tape, node, value, inputs)
@@ -190,10 +190,7 @@ def _value_and_grad(
         value = fresh_outputs([value], always=True)[0]
         return ((value, aux) if has_aux else value), selection.pack(grads)
 
-    value_and_grad_f.__name__ = f"{transform}_{fun_name}"
-    value_and_grad_f.__doc__ = f"Value and gradient of {fun_name}. " + (getattr(fun, "__doc__", None) or "")
-    value_and_grad_f.__wrapped__ = fun  # type: ignore[attr-defined]  # as functools.wraps sets it
-    return value_and_grad_f
+    return wrapping(value_and_grad_f, fun, transform, "Value and gradient of")
 
 
 def _gradients(tape: list[Any], node: int | None, value: Any, inputs: list[Any]) -> list[Any]:
@@ -210,8 +207,7 @@ def _gradients(tape: list[Any], node: int | None, value: Any, inputs: list[Any])
         if dtype_of(x).kind in "fc":
             result.append(as_gradient(next(it), x))
         else:
-            from_int = np.zeros(shape_of(x), [("float0", np.void, 0)])
-            result.append(from_int)
+            result.append(zero_tangent(x))
     return fresh_outputs(result, inputs)
 
 
@@ -226,12 +222,12 @@ def _scalar_output(transform: str, fun: Any, out: Any, trace: Any, holomorphic: 
     if isinstance(out, Tracer) and out.trace is trace:
         node, value = out.node, out.val
     else:
-        if isinstance(out, tuple | list | dict) or out is None:
+        if not tree.all_leaves([out]):
             raise errors.ShapeError(
-                f"{transform} needs {name_of(fun)} to return a scalar, it returned a {type(out).__name__}",
+                f"{transform} needs {name_of(fun)} to return a scalar, it returned {described(out)}",
                 mend="return one scalar, use has_aux=True for (scalar, extras), or jacrev for several outputs",
             )
-        node, value = None, as_value(out, lambda: f"the output of {name_of(fun)}")
+        node, value = None, as_output(out, lambda: f"{transform}: the output of {name_of(fun)}")
     shape = shape_of(value)
     if shape:
         raise errors.ShapeError(
@@ -284,193 +280,7 @@ def grad(
         value, g = both(*args, **kwargs)
         return (g, value[1]) if has_aux else g
 
-    grad_f.__name__ = f"grad_{name_of(fun)}"
-    grad_f.__doc__ = f"Gradient of {name_of(fun)}. " + (getattr(fun, "__doc__", None) or "")
-    grad_f.__wrapped__ = fun  # type: ignore[attr-defined]  # as functools.wraps sets it
-    return grad_f
-
-
-def _basis(transform: str, x: Any, holomorphic: bool) -> list[Any]:
-    """For each leaf of a tree the standard basis, zeros beside it: trees with a leading axis of the total size."""
-    leaves = tree.leaves(x)
-    sizes = [int(np.prod(shape_of(v))) for v in leaves]
-    total = sum(sizes)
-    out, start = [], 0
-    for v, n in zip(leaves, sizes, strict=True):
-        block = np.zeros((total, n), dtype_of(v))
-        block[start + np.arange(n), np.arange(n)] = 1
-        out.append(block.reshape((total, *shape_of(v))))
-        start += n
-    return out
-
-
-def _split_rows(rows: Any, of: Any, move_last: bool) -> list[Any]:
-    """Cut the leading axis of a stack of rows into the leaves of `of`, each with that leaf's shape in its place."""
-    out, start = [], 0
-    for v in tree.leaves(of):
-        shape = shape_of(v)
-        n = int(np.prod(shape))
-        part = rows[start : start + n]
-        start += n
-        rest = shape_of(part)[1:]
-        part = reshape(part, shape=(*shape, *rest))
-        if move_last:
-            k = len(shape)
-            rank = len(shape) + len(rest)
-            part = part.transpose((*range(k, rank), *range(k)))
-        out.append(part)
-    return out
-
-
-def _close(fun: Any, selection: Selection, args: Any, kwargs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """`fun` as a function of the selected arguments alone, and those arguments."""
-    keys = selection.resolve(args, kwargs)
-    chosen = tuple(kwargs[k] if isinstance(k, str) else args[k] for k in keys)
-
-    def partial(*dyn: Any) -> Any:
-        new_args, new_kwargs = list(args), dict(kwargs)
-        for k, v in zip(keys, dyn, strict=True):
-            if isinstance(k, str):
-                new_kwargs[k] = v
-            else:
-                new_args[k] = v
-        return fun(*new_args, **new_kwargs)
-
-    partial.__name__ = name_of(fun)
-    partial.__wrapped__ = fun  # type: ignore[attr-defined]  # as functools.wraps sets it
-    return partial, chosen
-
-
-def _check_inputs(transform: str, fun: Any, chosen: Any, holomorphic: bool, allow_int: bool, real_only: bool) -> None:
-    for k, x in enumerate(tree.leaves(chosen)):
-        what = lambda k=k: f"input {tree.keystr(tree.leaves_with_path(chosen)[k][0])} of {name_of(fun)}"
-        check_differentiable(transform, as_value(x, what), holomorphic, allow_int, what)
-        if real_only and not holomorphic and dtype_of(x).kind == "c":
-            raise errors.DtypeError(
-                f"{transform} needs real inputs, {what()} has dtype {dtype_of(x)}",
-                mend="set holomorphic=True, differentiate with respect to real and imaginary parts, or use jvp",
-            )
-
-
-def jacfwd(
-    fun: Callable[..., Any],
-    argnums: Any = None,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    *,
-    argnames: Any = None,
-) -> Callable[..., Any]:
-    """A function that returns the Jacobian of `fun` by forward mode: for an output leaf of shape (*out) and an input
-    leaf of shape (*in), an array of shape (*out, *in), in the tree of the output with the input's tree at each leaf.
-
-    Source: jax.jacfwd.
-
-    >>> import numpy as np
-    >>> jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
-    array([[2., 0.],
-           [0., 4.]])
-    """
-    check_callable("jacfwd", fun)
-    selection = Selection("jacfwd", fun, argnums, argnames)
-
-    def jacfwd_f(*args: Any, **kwargs: Any) -> Any:
-        f, chosen = _close(fun, selection, args, kwargs)
-        _check_inputs("jacfwd", fun, chosen, holomorphic, False, True)
-        treedef = tree.structure(chosen)
-
-        def push(*ts: Any) -> Any:
-            result = jvp(f, chosen, treedef.unflatten(ts), has_aux=has_aux)
-            return result[1:] if has_aux else result[1]
-
-        out = vmap(push, out_axes=(0, None) if has_aux else 0)(*_basis("jacfwd", chosen, holomorphic))
-        tangents, aux = out if has_aux else (out, None)
-        jac = tree.map(lambda rows: _assemble(chosen, _split_rows(rows, chosen, True), selection), tangents)
-        return (jac, aux) if has_aux else jac
-
-    return _named(jacfwd_f, "jacfwd", fun)
-
-
-def jacrev(
-    fun: Callable[..., Any],
-    argnums: Any = None,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    allow_int: bool = False,
-    *,
-    argnames: Any = None,
-) -> Callable[..., Any]:
-    """A function that returns the Jacobian of `fun` by reverse mode; the result is that of `jacfwd`.
-
-    Source: jax.jacrev.
-
-    >>> import numpy as np
-    >>> jacrev(lambda x: np.sum(x * x))(np.array([1.0, 2.0]))
-    array([2., 4.])
-    """
-    check_callable("jacrev", fun)
-    selection = Selection("jacrev", fun, argnums, argnames)
-
-    def jacrev_f(*args: Any, **kwargs: Any) -> Any:
-        f, chosen = _close(fun, selection, args, kwargs)
-        _check_inputs("jacrev", fun, chosen, holomorphic, allow_int, False)
-        result = vjp(f, *chosen, has_aux=has_aux)
-        y, pullback = result[:2]
-        for v in tree.leaves(y):
-            kind = dtype_of(v).kind
-            if kind not in "fc" or (kind == "c") != holomorphic:
-                raise errors.DtypeError(
-                    f"jacrev{' with holomorphic=True' if holomorphic else ''} of {name_of(fun)}: an output has dtype {dtype_of(v)}",
-                    mend="return real floats (complex ones with holomorphic=True), or convert the output with astype(float)",
-                )
-        out_tree = tree.structure(y)
-        if out_tree.num_leaves == 1 and not shape_of(tree.leaves(y)[0]):  # a scalar function: one row, its gradient
-            (grads,) = [pullback(out_tree.unflatten([one_like(v)])) for v in tree.leaves(y)]
-            jac = out_tree.unflatten([_assemble(chosen, tree.leaves(grads), selection)])
-            return (jac, result[2]) if has_aux else jac
-        rows = vmap(lambda *cts: pullback(out_tree.unflatten(cts)))(*_basis("jacrev", y, holomorphic))
-        per_input = [_split_rows(r, y, False) for r in tree.leaves(rows)]
-        blocks = [_assemble(chosen, [p[k] for p in per_input], selection) for k in range(out_tree.num_leaves)]
-        jac = out_tree.unflatten(blocks)
-        return (jac, result[2]) if has_aux else jac
-
-    return _named(jacrev_f, "jacrev", fun)
-
-
-def _assemble(chosen: Any, leaves: list[Any], selection: Selection) -> Any:
-    """Blocks of one output leaf in the tree of the selected inputs, alone or as a tuple."""
-    return selection.pack(list(tree.structure(chosen).unflatten(fresh_outputs(leaves))))
-
-
-def _named(f: Any, transform: str, fun: Any) -> Any:
-    f.__name__ = f"{transform}_{name_of(fun)}"
-    f.__doc__ = f"{transform} of {name_of(fun)}. " + (getattr(fun, "__doc__", None) or "")
-    f.__wrapped__ = fun
-    return f
-
-
-jacobian = jacrev
-
-
-def hessian(
-    fun: Callable[..., Any],
-    argnums: Any = None,
-    has_aux: bool = False,
-    holomorphic: bool = False,
-    *,
-    argnames: Any = None,
-) -> Callable[..., Any]:
-    """A function that returns the Hessian of `fun`: forward mode over reverse mode, with the tree of the inputs inside
-    that of the inputs, and shapes (*out, *in, *in).
-
-    Source: jax.hessian.
-
-    >>> import numpy as np
-    >>> hessian(lambda x: np.sum(x ** 3))(np.array([1.0, 2.0]))
-    array([[ 6.,  0.],
-           [ 0., 12.]])
-    """
-    inner = jacrev(fun, argnums, has_aux, holomorphic, argnames=argnames)
-    return _named(jacfwd(inner, argnums, has_aux, holomorphic, argnames=argnames), "hessian", fun)
+    return wrapping(grad_f, fun, "grad", "Gradient of")
 
 
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -483,7 +293,8 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]
     >>> g, h
     (array([ 3., 12.]), array([6., 0.]))
     """
-    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list):
+    check_callable("hvp", fun)
+    if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list) or not primals:
         raise errors.ArgumentError("hvp takes tuples of primals and of tangents", mend="write hvp(f, (x,), (v,))")
     argnums: Any = 0 if len(primals) == 1 else tuple(range(len(primals)))
     return jvp(grad(fun, argnums), primals, tangents)
@@ -500,9 +311,7 @@ def elementwise_grad(fun: Callable[..., Any], argnums: Any = None, *, argnames: 
     check_callable("elementwise_grad", fun)
 
     def total(*args: Any, **kwargs: Any) -> Any:
-        y = fun(*args, **kwargs)
+        y = as_output(fun(*args, **kwargs), lambda: f"elementwise_grad: the output of {name_of(fun)}")
         return reduce_sum(y, axes=tuple(range(len(shape_of(y)))))
 
-    total.__name__ = name_of(fun)
-    total.__wrapped__ = fun  # type: ignore[attr-defined]  # as functools.wraps sets it
-    return grad(total, argnums, argnames=argnames)
+    return grad(wrapping(total, fun), argnums, argnames=argnames)

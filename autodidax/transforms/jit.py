@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-from autodidax import tree
-from autodidax.compile.program import Compiled, compiled
+import numpy as np
+
+from autodidax import errors, tree
+from autodidax.compile.program import compiled
 from autodidax.config import config
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
 from autodidax.core.interpreters import Tracer, frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.transforms.batching import BatchTrace
-from autodidax.transforms.boundary import as_value, check_callable, fresh_outputs, leaf_names, name_of, parameter_names
+from autodidax.transforms.boundary import (
+    as_value,
+    check_callable,
+    fresh_outputs,
+    leaf_names,
+    name_of,
+    parameter_names,
+    wrapping,
+)
 from autodidax.transforms.calls import jit_p
 from autodidax.transforms.closures import reaches_tracer
 from autodidax.transforms.staging import StaticArguments, stage_call, struct_aval
@@ -24,7 +35,10 @@ _programs: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDicti
 class Lowered:
     """A function's program for one signature, before compilation."""
 
-    def __init__(self, program: ClosedJaxpr, in_tree: tree.PyTreeDef, out_tree: tree.PyTreeDef, captured: list[Any]):
+    def __init__(
+        self, program: ClosedJaxpr, in_tree: tree.PyTreeDef, out_tree: tree.PyTreeDef, captured: list[Any], name: str
+    ):
+        self._name = name
         self._program = program
         self._in_tree = in_tree
         self._out_tree = out_tree
@@ -40,13 +54,16 @@ class Lowered:
 
     def compile(self) -> CompiledFunction:
         """The compiled program, callable with arguments of the same signature."""
-        return CompiledFunction(compiled(self._program), self._in_tree, self._out_tree, self._captured)
+        return CompiledFunction(self._program, self._in_tree, self._out_tree, self._captured, self._name)
 
 
 class CompiledFunction:
     """A compiled program with its argument and result trees; static arguments are left out of the call."""
 
-    def __init__(self, program: Compiled, in_tree: tree.PyTreeDef, out_tree: tree.PyTreeDef, captured: list[Any]):
+    def __init__(
+        self, program: ClosedJaxpr, in_tree: tree.PyTreeDef, out_tree: tree.PyTreeDef, captured: list[Any], name: str
+    ):
+        self._name = name
         self._program = program
         self._in_tree = in_tree
         self._out_tree = out_tree
@@ -54,14 +71,32 @@ class CompiledFunction:
 
     def source(self) -> str:
         """The text of the emitted Python function."""
-        return self._program.source()
+        return compiled(self._program).source()
 
-    def as_text(self) -> str:
-        return self._program.source()
+    as_text = source
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        leaves = self._in_tree.flatten_up_to((args, kwargs))
-        return self._out_tree.unflatten(fresh_outputs(self._program(*self._captured, *leaves), leaves))
+        leaves, in_tree = tree.flatten((args, kwargs))
+        if in_tree != self._in_tree:
+            raise errors.TreeError(
+                f"compiled {self._name}: the arguments have another structure than those it was compiled for: "
+                f"{tree.describe_mismatch(self._in_tree, in_tree)}",
+                mend="pass the same trees, without the static arguments; or call the jitted function, which compiles anew",
+            )
+        leaves = [as_value(x, lambda k=k: f"compiled {self._name}: leaf {k}") for k, x in enumerate(leaves)]
+        expected = self._program.in_avals[len(self._captured) :]
+        for k, (x, want) in enumerate(zip(leaves, expected, strict=True)):
+            got = get_aval(x)
+            if got.shape != want.shape or got.dtype != want.dtype:
+                raise errors.ShapeError(
+                    f"compiled {self._name}: leaf {k} of the arguments is {got!r}, it was compiled for {want!r}",
+                    mend="pass that shape and dtype, or call the jitted function, which compiles anew",
+                )
+        if self._captured or any(isinstance(x, Tracer) for x in leaves):
+            outs = jit_p(*self._captured, *leaves, jaxpr=self._program, name=self._name)
+        else:
+            outs = fresh_outputs(compiled(self._program)(*leaves), leaves)
+        return self._out_tree.unflatten(outs)
 
 
 def jit(
@@ -75,8 +110,8 @@ def jit(
     inline: bool = False,
     backend: str = "numpy",
 ) -> Any:
-    """`fun` as a staged program: traced once for each combination of shapes, dtypes, trees and static arguments, then run
-    as one Python function of NumPy calls.
+    """`fun` as a staged program: traced once for each combination of shapes, dtypes, trees and static arguments, then
+    run as one Python function of NumPy calls.
 
     Parameters
     ----------
@@ -101,10 +136,8 @@ def jit(
     statics = StaticArguments("jit", fun, static_argnums, static_argnames, parameter_names(fun))
     no_statics = not statics.nums and not statics.names
     own: dict[Any, Any] = {}
-    try:
+    with contextlib.suppress(TypeError):  # neither hashable nor weakly referable: the programs live with this wrapper
         own = _programs.setdefault(fun, {}).setdefault((frozenset(statics.nums), frozenset(statics.names)), own)
-    except TypeError:  # neither hashable nor weakly referable: the programs live with this wrapper
-        pass
 
     def jit_f(*args: Any, **kwargs: Any) -> Any:
         if config.disable_jit:
@@ -117,8 +150,8 @@ def jit(
         signature, traced = _signature(leaves)
         open_transforms = frames()
         if signature is None:
-            names = leaf_names(fun, dynamic, new_kwargs)
-            leaves = [as_value(x, lambda k=k: f"jit: {names[k]} of {name_of(fun)}") for k, x in enumerate(leaves)]
+            names = lambda: leaf_names(fun, dynamic, new_kwargs)
+            leaves = [as_value(x, lambda k=k: f"jit: {names()[k]} of {name_of(fun)}") for k, x in enumerate(leaves)]
             signature, traced = _signature(leaves)
         key = (in_tree, signature, _static_key(static), _axes(open_transforms) if open_transforms else ())
         entry = own.get(key)
@@ -138,16 +171,14 @@ def jit(
     def lower(*args: Any, **kwargs: Any) -> Lowered:
         dynamic, new_kwargs, static = statics.split(args, kwargs)
         leaves, in_tree = tree.flatten((dynamic, new_kwargs))
-        avals = [struct_aval(x, lambda k=k: f"jit: leaf {k} of the arguments") for k, x in enumerate(leaves)]
+        names = lambda: leaf_names(fun, dynamic, new_kwargs)
+        avals = [struct_aval(x, lambda k=k: f"jit: {names()[k]} of {name_of(fun)}") for k, x in enumerate(leaves)]
         program, captured, out_tree = stage_call("jit", fun, dynamic, new_kwargs, static, avals)
-        return Lowered(program, in_tree, out_tree, captured)
+        return Lowered(program, in_tree, out_tree, captured, name_of(fun))
 
-    jit_f.__name__ = name_of(fun)
-    jit_f.__doc__ = getattr(fun, "__doc__", None)
-    jit_f.__wrapped__ = fun  # type: ignore[attr-defined]  # as functools.wraps sets it
     jit_f.lower = lower  # type: ignore[attr-defined]  # part of the interface
     jit_f.clear_cache = own.clear  # type: ignore[attr-defined]  # part of the interface
-    return jit_f
+    return wrapping(jit_f, fun)
 
 
 _type_keys: dict[Any, Any] = {t: t for t in PYTHON_SCALARS} | {bool: bool}
@@ -163,15 +194,12 @@ def _signature(leaves: list[Any]) -> tuple[Any, bool]:
         known = _type_keys.get(t)
         if known is not None:
             out.append(known)
-        elif hasattr(x, "dtype") and hasattr(x, "shape"):
-            if isinstance(x, Tracer):
-                traced = True
-                aval: ShapedArray = x.aval
-                out.append((aval.shape, aval.dtype, aval.weak_type))
-            elif x.dtype.kind in "fciub":
-                out.append((x.shape, x.dtype))
-            else:
-                return None, False
+        elif isinstance(x, Tracer):
+            traced = True
+            aval: ShapedArray = x.aval
+            out.append((aval.shape, aval.dtype, aval.weak_type))
+        elif (t is np.ndarray or isinstance(x, np.generic)) and x.dtype.kind in "fciub":
+            out.append((x.shape, x.dtype))
         else:
             return None, False
     return tuple(out), traced

@@ -12,9 +12,8 @@ from autodidax.core.avals import ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr
 from autodidax.primitives.convert import zeros_of
-from autodidax.primitives.shape import broadcast_to
 from autodidax.transforms.backward import backward, cast, replay, transpose_record
-from autodidax.transforms.batching import BatchTrace
+from autodidax.transforms.batching import BatchTrace, repeated
 from autodidax.transforms.forward import JVPTrace, instantiate
 from autodidax.transforms.reverse import LinearTrace, ReverseTrace
 from autodidax.transforms.stage import StageTrace, prune, stage
@@ -275,7 +274,7 @@ def batch_program(
                 flags[:] = [b or f for b, f in zip(flags, force, strict=True)]
             avals = closed.out_avals
             return [  # a batch of weak values is not weak: what it makes wider is brought back
-                cast(broadcast_to(v, shape=(size, *a.shape)) if b and d is None else v, a.dtype)
+                cast(repeated(v, size) if b and d is None else v, a.dtype)
                 for (v, d), b, a in zip(pairs, flags, avals, strict=True)
             ]
 

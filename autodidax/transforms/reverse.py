@@ -175,6 +175,13 @@ class ReverseTrace(Trace):
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if p.higher_order:
             return p.trace_reverse(self, args, params)
+        if len(args) == 1 and p.linear and not p.multiple_results:
+            (x,) = args  # the common case, in short
+            val = x.val
+            out = p.bind(val, **params)
+            if is_inexact(dtype_of(out)):
+                return self.result(out, (p.code, (x.node,), (get_aval(val),), None, params, 0))
+            return out
         ins, vals = self.split(args)
         out = p.bind(*vals, **params)
         if p.zero_derivative:

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
-from autodidax.core.interpreters import Trace, Tracer, get_aval
+from autodidax.core.interpreters import Trace, Tracer, get_aval, is_quiet
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 new = object.__new__
@@ -102,7 +102,7 @@ class StageTrace(Trace):
     def emit(self, p: Any, atoms: list[Any], params: dict[str, Any], avals: list[ShapedArray]) -> list[Any]:
         """Write one equation and return the tracers of its outputs."""
         outs = [self.input(a) for a in avals]
-        self.eqns.append(JaxprEqn(p, atoms, [t.node for t in outs], params))
+        self.eqns.append(JaxprEqn(p, atoms, [t.node for t in outs], params, is_quiet()))
         return outs
 
     def finish(self, in_tracers: Sequence[Any], outs: Sequence[Any]) -> tuple[ClosedJaxpr, list[Any]]:

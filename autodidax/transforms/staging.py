@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from autodidax import errors, tree
 from autodidax.core.avals import ShapedArray, ShapeDtypeStruct
 from autodidax.core.interpreters import Tracer, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
-from autodidax.transforms.boundary import as_value, check_callable, leaf_names, name_of, parameter_names
+from autodidax.transforms.boundary import (
+    as_output,
+    as_value,
+    check_callable,
+    described,
+    leaf_names,
+    name_of,
+    parameter_names,
+)
 from autodidax.transforms.stage import stage
 
 
@@ -19,29 +30,48 @@ class StaticArguments:
     __slots__ = ("transform", "fun", "nums", "names")
 
     def __init__(self, transform: str, fun: Any, static_argnums: Any, static_argnames: Any, names: tuple[str, ...]):
-        nums = (
-            () if static_argnums is None else (static_argnums,) if isinstance(static_argnums, int) else static_argnums
-        )
-        strs = (
-            ()
-            if static_argnames is None
-            else (static_argnames,)
-            if isinstance(static_argnames, str)
-            else static_argnames
-        )
+        nums = _listed(static_argnums, int)
+        strs = _listed(static_argnames, str)
+        if nums is None or strs is None:
+            raise errors.ArgumentError(
+                f"{transform}: static_argnums are integers and static_argnames strings, got {static_argnums!r} and "
+                f"{static_argnames!r}",
+                mend="write static_argnums=(1,) or static_argnames=('n',)",
+            )
         self.transform = transform
         self.fun = fun
-        self.nums = {int(k) for k in nums} | {names.index(s) for s in strs if s in names}
+        self._check(nums, strs, names)
+        self.nums = set(nums) | {names.index(s) for s in strs if s in names}
         self.names = set(strs) | {names[k] for k in self.nums if -len(names) <= k < len(names)}
+
+    def _check(self, nums: Any, strs: Any, names: tuple[str, ...]) -> None:
+        """Static arguments that the function cannot have, as far as its signature shows."""
+        known = _signature_of(self.fun)
+        if known is None:
+            return
+        by_position, keyword_only, more_positions, more_keywords = known
+        outside = [k for k in nums if not (more_positions or -by_position <= k < by_position)]
+        unknown = [s for s in strs if not (more_keywords or s in names or s in keyword_only)]
+        if outside or unknown:
+            raise errors.ArgumentError(
+                f"{self.transform}: {name_of(self.fun)} has no argument {', '.join(map(repr, outside + unknown))} that "
+                "could be static",
+                mend=f"its parameters are {', '.join([*names, *keyword_only]) or 'none'}",
+            )
 
     def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, tuple[Any, ...]]:
         """Dynamic args, dynamic kwargs, and the static ones as (place, value) pairs."""
         if not self.nums and not self.names:
             return args, kwargs, ()
         nums = {k % len(args) if -len(args) <= k < len(args) else None for k in self.nums}
-        static = [(k, args[k]) for k in range(len(args)) if k in nums]
+        static: list[tuple[int | str, Any]] = [(k, args[k]) for k in range(len(args)) if k in nums]
         static += [(k, kwargs[k]) for k in sorted(kwargs) if k in self.names]
         for place, value in static:
+            if isinstance(value, Tracer):
+                raise errors.ArgumentError(
+                    f"{self.transform} of {name_of(self.fun)}: the static argument {place!r} is {described(value)}",
+                    mend="make the argument dynamic, or pass a plain value",
+                )
             try:
                 hash(value)
             except TypeError:
@@ -66,9 +96,29 @@ class StaticArguments:
         return args, kwargs
 
 
+def _listed(x: Any, kind: type) -> tuple[Any, ...] | None:
+    """An option that may be one item, several, or none, as a tuple; None where an item is of another kind."""
+    items = () if x is None else tuple(x) if isinstance(x, tuple | list | set | frozenset | range) else (x,)
+    return items if all(isinstance(k, kind) and not isinstance(k, bool) for k in items) else None
+
+
+def _signature_of(fun: Any) -> tuple[int, list[str], bool, bool] | None:
+    """Number of positional parameters, names of keyword-only ones, and whether there are *args and **kwargs."""
+    try:
+        parameters = inspect.signature(fun).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    kinds = [p.kind for p in parameters]
+    by_position = sum(k in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD) for k in kinds)
+    keyword_only = [p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY]
+    return by_position, keyword_only, inspect.Parameter.VAR_POSITIONAL in kinds, inspect.Parameter.VAR_KEYWORD in kinds
+
+
 def struct_aval(x: Any, what: Callable[[], str]) -> ShapedArray:
     """Aval of a value, or of anything with shape and dtype."""
-    if not isinstance(x, Tracer) and hasattr(x, "shape") and hasattr(x, "dtype"):
+    if isinstance(x, ShapedArray) or (
+        not isinstance(x, Tracer | np.ndarray | np.generic) and hasattr(x, "shape") and hasattr(x, "dtype")
+    ):
         return ShapedArray(tuple(x.shape), x.dtype, getattr(x, "weak_type", False))
     return get_aval(as_value(x, what))
 
@@ -76,7 +126,8 @@ def struct_aval(x: Any, what: Callable[[], str]) -> ShapedArray:
 def stage_call(
     transform: str, fun: Callable[..., Any], args: Any, kwargs: Any, static: tuple[Any, ...], avals: list[ShapedArray]
 ) -> tuple[ClosedJaxpr, list[Any], tree.PyTreeDef]:
-    """The program of a call, its captured tracers, and the tree of its output; `avals` are those of the dynamic leaves."""
+    """The program of a call, its captured tracers, and the tree of its output; `avals` are those of the dynamic
+    leaves."""
     _, in_tree = tree.flatten((args, kwargs))
     box: list[Any] = []
 
@@ -85,7 +136,7 @@ def stage_call(
         new_args, new_kwargs = StaticArguments.join(new_args, new_kwargs, static)
         outs, out_tree = tree.flatten(fun(*new_args, **new_kwargs))
         box.append(out_tree)
-        return [as_value(x, lambda k=k: f"{transform}: output {k} of {name_of(fun)}") for k, x in enumerate(outs)]
+        return [as_output(x, lambda k=k: f"{transform}: output {k} of {name_of(fun)}") for k, x in enumerate(outs)]
 
     names = lambda: _dynamic_names(fun, args, kwargs, static)
     program, captured = stage(flat, avals, transform=transform, name=name_of(fun), arg_names=names)
@@ -126,7 +177,8 @@ def make_jaxpr(
         from_names = StaticArguments("make_jaxpr", fun, static_argnums, static_argnames, parameter_names(fun))
         dynamic, new_kwargs, static = from_names.split(args, kwargs)
         leaves, _ = tree.flatten((dynamic, new_kwargs))
-        avals = [struct_aval(x, lambda k=k: f"make_jaxpr: leaf {k} of the arguments") for k, x in enumerate(leaves)]
+        names = lambda: leaf_names(fun, dynamic, new_kwargs)
+        avals = [struct_aval(x, lambda k=k: f"make_jaxpr: {names()[k]}") for k, x in enumerate(leaves)]
         program, _, out_tree = stage_call("make_jaxpr", fun, dynamic, new_kwargs, static, avals)
         if return_shape:
             return program, out_tree.unflatten([_struct(a) for a in program.out_avals])

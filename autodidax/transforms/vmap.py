@@ -5,11 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import numpy as np
+
 from autodidax import errors, tree
-from autodidax.core.interpreters import Tracer, shape_of
+from autodidax.core.interpreters import shape_of
 from autodidax.primitives.shape import broadcast_to, moveaxis
 from autodidax.transforms.batching import BatchTrace
-from autodidax.transforms.boundary import as_value, check_callable, fresh_outputs, leaf_names, name_of
+from autodidax.transforms.boundary import (
+    as_output,
+    as_value,
+    check_callable,
+    fresh_outputs,
+    leaf_names,
+    name_of,
+    wrapping,
+)
 
 
 def vmap(
@@ -49,6 +59,11 @@ def vmap(
             mend="write in_axes=0 or in_axes=(0, None); for a dict argument in_axes=({'w': 0},)",
         )
 
+    if axis_size is not None and not (isinstance(axis_size, int | np.integer) and axis_size >= 0):
+        raise errors.ArgumentError(
+            f"vmap: axis_size must be a non-negative integer, got {axis_size!r}", mend="give the number of rows"
+        )
+
     def vmap_f(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise errors.ArgumentError(
@@ -67,15 +82,12 @@ def vmap(
             new_args, new_kwargs = treedef.unflatten(boxed)
             out = fun(*new_args, **new_kwargs)
             outs, out_tree = tree.flatten(out)
-            pairs = [trace.unbox(as_value(x, lambda: f"vmap: an output of {name_of(fun)}")) for x in outs]
+            pairs = [trace.unbox(as_output(x, lambda: f"vmap: an output of {name_of(fun)}")) for x in outs]
         dest = tree.broadcast_prefix(out_axes, out, is_leaf=lambda x: x is None) if outs else []
         results = [_place(v, d, ax, size, fun) for (v, d), ax in zip(pairs, dest, strict=True)]
         return out_tree.unflatten(fresh_outputs(results, xs))
 
-    vmap_f.__name__ = f"vmap_{name_of(fun)}"
-    vmap_f.__doc__ = f"Vectorized {name_of(fun)}. " + (getattr(fun, "__doc__", None) or "")
-    vmap_f.__wrapped__ = fun  # type: ignore[attr-defined]  # as functools.wraps sets it
-    return vmap_f
+    return wrapping(vmap_f, fun, "vmap", "Vectorized")
 
 
 def _flat_axes(in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[int | None]:
@@ -148,6 +160,3 @@ def _place(x: Any, dim: int | None, axis: Any, size: int, fun: Any) -> Any:
     if dim is None:
         x = broadcast_to(x, shape=(size, *shape_of(x)))
     return moveaxis(x, 0, axis % rank)
-
-
-__all__ = ["Tracer", "vmap"]

@@ -1,5 +1,6 @@
 """Central differences with an estimate of their error."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,9 +25,7 @@ def directional_derivative(
         base = _inexact(f(*xs))
         ahead = [_inexact(f(*_moved(xs, ts, h))) for h in steps]
         behind = [_inexact(f(*_moved(xs, ts, -h))) for h in steps]
-        return [
-            _estimate(base[k], [a[k] for a in ahead], [b[k] for b in behind], steps) for k in range(len(base))
-        ]
+        return [_estimate(base[k], [a[k] for a in ahead], [b[k] for b in behind], steps) for k in range(len(base))]
 
 
 def _moved(xs: Sequence[Any], ts: Sequence[Any], h: float) -> list[Any]:
@@ -41,8 +40,8 @@ def _estimate(
     base: np.ndarray, ahead: list[np.ndarray], behind: list[np.ndarray], steps: list[float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     slopes = [(a - b) / (2 * h) for a, b, h in zip(ahead, behind, steps, strict=True)]
-    once = [(4 * fine - coarse) / 3 for coarse, fine in zip(slopes, slopes[1:], strict=False)]
-    twice = [(16 * fine - coarse) / 15 for coarse, fine in zip(once, once[1:], strict=False)]
+    once = [(4 * fine - coarse) / 3 for coarse, fine in itertools.pairwise(slopes)]
+    twice = [(16 * fine - coarse) / 15 for coarse, fine in itertools.pairwise(once)]
     value = twice[-1]
     noise = 20 * EPS * np.max(np.abs(base), initial=0) / steps[-1]
     error = np.abs(twice[-1] - twice[-2]) + np.abs(twice[-1] - once[-1]) * 1e-2 + noise

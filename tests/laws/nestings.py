@@ -163,11 +163,13 @@ def by_vmap(rng: np.random.Generator, point: Point, size: int | None = None) -> 
     if not can:
         return None
     mapped = [k for k in can if rng.random() < 0.7] or [int(rng.choice(can))]
-    size = int(rng.choice([1, 2, 3])) if size is None else size
+    size = int(rng.choice([0, 1, 2, 3], p=[0.04, 0.26, 0.4, 0.3])) if size is None else size
     rows = [point.xs, *(moved_all(rng, point) for _ in range(size - 1))]
     axes = [int(rng.integers(-x_rank - 1, x_rank + 1)) for x_rank in (len(shape_of(x)) for x in point.xs)]
     xs = tuple(
-        np.stack([np.asarray(row[k]) for row in rows], axis=axes[k]) if k in mapped else x
+        np.take(np.stack([np.asarray(row[k]) for row in rows], axis=axes[k]), range(size), axis=axes[k])
+        if k in mapped
+        else x
         for k, x in enumerate(point.xs)
     )
     in_axes = tuple(axes[k] if k in mapped else None for k in range(len(xs)))

@@ -110,7 +110,10 @@ def branches(builder: Builder) -> bool:
             return lax.switch(index, [lambda z: z, taken, lambda z: z * 0.5 + anp.sin(z)], x)
         return lax.cond(test, taken, lambda z: 0.5 * z, x)
 
-    return builder.add(f"cond(sum sin {{1}} > {threshold:.3f}, {_indented(program)}, ...)({{0}})", run, k, j, *captured) is not None
+    return (
+        builder.add(f"cond(sum sin {{1}} > {threshold:.3f}, {_indented(program)}, ...)({{0}})", run, k, j, *captured)
+        is not None
+    )
 
 
 def loops(builder: Builder) -> bool:

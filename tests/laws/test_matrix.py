@@ -39,9 +39,7 @@ def _with_backward_rule(x):
 
 
 _with_forward_rule.defjvp(lambda primals, tangents: (_with_forward_rule(*primals), np.cos(primals[0]) * tangents[0]))
-_with_backward_rule.defvjp(
-    lambda x: (_with_backward_rule(x), x), lambda x, ct: (ct * (np.cos(x) * x + np.sin(x)),)
-)
+_with_backward_rule.defvjp(lambda x: (_with_backward_rule(x), x), lambda x, ct: (ct * (np.cos(x) * x + np.sin(x)),))
 
 
 def _of_rows(f):

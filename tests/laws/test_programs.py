@@ -17,16 +17,16 @@ from tests.laws.regions import TABLES
 
 ROTATION = int(os.environ.get("AUTODIDAX_ROTATION", datetime.date.today().toordinal()))
 SHARDS, PER_SHARD = 40, 250
-ROTATING, PER_PART = 6, 40
+ROTATING, PER_PART = 8, 60
 DEPTH = 3
 
 
 def make(seed: int) -> tuple[Program, Point, np.random.Generator]:
     """The program of a seed, as a point, and the generator that goes on from there."""
     rng = np.random.default_rng((seed, 2024))
-    program, inputs, builder = random_program(rng, TABLES)
+    builder, inputs = random_program(rng, TABLES)
     settings = {"exact": builder.exact, "narrows": builder.narrows}
-    return program, Point(program, tuple(inputs), settings=settings), rng
+    return builder.program, Point(builder.program, tuple(inputs), settings=settings), rng
 
 
 def run_program(seed: int, judged: list[int] | None = None) -> None:
@@ -61,7 +61,8 @@ def run_many(seeds: range) -> None:
             broken.append((seed, f"{type(e).__name__}: {e}"))
     if broken:
         listed = "\n".join(f"run_program({seed}): {message}" for seed, message in broken)
-        pytest.fail(f"{len(broken)} of {len(seeds)} programs broke a law\n{listed}\n{show(broken[0][0])}", pytrace=False)
+        shown = show(broken[0][0])
+        pytest.fail(f"{len(broken)} of {len(seeds)} programs broke a law\n{listed}\n{shown}", pytrace=False)
     assert judged[0] > 0.6 * judged[1], f"differences could judge only {judged[0]} of {judged[1]} entries"
 
 
