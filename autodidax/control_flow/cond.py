@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ from autodidax.compile.program import compiled
 from autodidax.control_flow.operands import concrete, flat_operands, join_outputs, stage_flat
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.primitive import Sample
 from autodidax.primitives.comparison import equal
 from autodidax.primitives.convert import convert_element_type, zeros_of
+from autodidax.primitives.elementwise import log, sin
 from autodidax.primitives.indexing import Slot, getitem_p
 from autodidax.primitives.reductions import argmax, reduce_or
 from autodidax.primitives.select import where
@@ -54,6 +56,15 @@ class Cond(HigherOrder):
 
     def abstract_eval(self, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any]:
         return branches[0].out_avals
+
+    def samples(self, rng: np.random.Generator) -> Iterator[Sample]:
+        x, y, k = rng.uniform(0.5, 1.5, 3), rng.normal(), np.arange(3)
+        two = [lambda x, y: [log(x) * y, x], lambda x, y: [x * x, 3.0 * x * y]]
+        three = [lambda x, k: [x * k, k], lambda x, k: [sin(x), k + k], lambda x, k: [np.ones(3), k]]
+        for funs, index, args in [(two, True, (x, y)), (two, False, (x, y)), *((three, i, (x, k)) for i in range(3))]:
+            avals = [get_aval(a) for a in args]
+            branches = tuple(stage(f, avals)[0] for f in funs)
+            yield Sample((np.array(index)[()], *args), {"branches": branches}, name=f"branch {int(index)} of {len(funs)}")
 
     def trace_jvp(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         branches = params["branches"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,10 @@ from autodidax.control_flow.cond import rows_like, select_rows
 from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import get_aval
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr
+from autodidax.core.primitive import Sample
 from autodidax.primitives.comparison import logical_and
 from autodidax.primitives.convert import convert_element_type, zeros_like, zeros_of
+from autodidax.primitives.elementwise import sin
 from autodidax.primitives.indexing import Slot, getitem_p
 from autodidax.primitives.reductions import reduce_max, reduce_or
 from autodidax.primitives.shape import moveaxis
@@ -98,6 +100,22 @@ class Loop(HigherOrder):
             cond=cond, body=body, n_cond=len(parts.cond_consts), n_const=len(parts.consts), n_carry=len(parts.carry),
             length=length, reverse=reverse, counted=bool(parts.trip),
         )  # fmt: skip
+
+    def samples(self, rng: np.random.Generator) -> Iterator[Sample]:
+        w, c, xs = rng.normal(size=3), rng.normal(size=3), rng.normal(size=(4, 3))
+        counts = {"n_cond": 0, "n_const": 1, "n_carry": 1, "counted": False, "cond": None}
+        row = get_aval(w)
+        scan, _ = stage(lambda w, c, x: [sin(c * w) + x, c * x], [row, row, row])
+        for reverse in (False, True):
+            yield Sample(
+                (w, c, xs), counts | {"body": scan, "length": 4, "reverse": reverse}, name=f"scan, reverse={reverse}"
+            )
+        yield Sample((w, c, xs[:0]), counts | {"body": scan, "length": 0, "reverse": False}, name="scan of no rows")
+        step, _ = stage(lambda w, c, i: [c * w, i + 1], [row, row, get_aval(np.int64(0))])
+        held = counts | {"body": step, "n_carry": 2, "length": UnknownSize(), "reverse": False}
+        yield Sample((np.int64(3), w, c, np.int64(0)), held | {"counted": True}, name="counted")
+        test, _ = stage(lambda n, c, i: [i < n], [get_aval(np.int64(3)), row, get_aval(np.int64(0))])
+        yield Sample((np.int64(3), w, c, np.int64(0)), held | {"cond": test, "n_cond": 1}, name="while")
 
     # forward mode
 

@@ -131,7 +131,8 @@ class Primitive:
     vjp: Any = None
     stages_itself = False  # writes its own equations (custom rules stage their functions first)
     higher_order = False  # carries jaxprs or callables; handles the traces itself
-    checked = True  # the rule checker goes over its samples
+    checked: bool | str = True  # the rule checker goes over its samples; a text says why it does not
+    hermitian_operands: tuple[int, ...] = ()  # operands of which one triangle is read, differentiated as Hermitian
 
     def __init__(self, name: str, *, module: str | None = None, numpy_function: Any = None, register: bool = True):
         self.name = name

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from autodidax.compile.program import compiled
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
-from autodidax.core.primitive import Primitive
+from autodidax.core.primitive import Primitive, Sample
 from autodidax.primitives.convert import zeros_of
+from autodidax.primitives.elementwise import sin
+from autodidax.primitives.shape import reduce_sum
 from autodidax.transforms.forward import instantiate
 from autodidax.transforms.program import (
     Split,
@@ -22,6 +26,7 @@ from autodidax.transforms.program import (
     vjp_program,
 )
 from autodidax.transforms.reverse import Call, LinearTracer
+from autodidax.transforms.stage import stage
 
 
 class HigherOrder(Primitive):
@@ -156,6 +161,19 @@ class ProgramCall(HigherOrder):
             return self(*[next(ts) if on else next(rest) for on in linear], jaxpr=jaxpr, name=name)
 
         return trace.results(jaxpr.out_avals, (Call(pull, push), ins, len(jaxpr.out_avals)))
+
+    def samples(self, rng: np.random.Generator) -> Iterator[Sample]:
+        x, y, k = rng.normal(size=3), rng.normal(), np.arange(3)
+        programs = {
+            "two outputs": (lambda x, y: [sin(x) * y, reduce_sum(x * x, axes=(0,))], (x, y)),
+            "integers beside": (lambda x, k: [x * x * k, k + k], (x, k)),
+            "constant output": (lambda x: [x * x, np.ones(2)], (x,)),
+            "float32": (lambda x: [sin(x) * 2.0], (x.astype(np.float32),)),
+            "complex": (lambda x: [x * x], (x + 1j,)),
+        }
+        for name, (fun, args) in programs.items():
+            program, _ = stage(fun, [get_aval(a) for a in args])
+            yield Sample(args, {"jaxpr": program, "name": "f"}, name=name)
 
     def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         program, batched = batch_program(params["jaxpr"], trace, tuple(d is not None for d in dims))

@@ -25,7 +25,7 @@ from autodidax.transforms.reverse import Call
 class _Collective(HigherOrder):
     """Dispatched by the axis's name as well as by its operand."""
 
-    checked = False  # it has no meaning outside of a named axis
+    checked = "it has no meaning outside of a named axis"
 
     def bind(self, *args: Any, axis_name: Any) -> list[Any]:
         named = named_axis(axis_name)
