@@ -306,12 +306,13 @@ class Loop(HigherOrder):
         body, n = params["body"], params["n_carry"]
         consts_on, xs_on, carry_on = tuple(on.consts), tuple(on.xs), tuple(on.carry)
         no_ys = (False,) * (len(body.out_avals) - n)
-        while True:
-            split, out_late = linear_split(body, consts_on + carry_on + xs_on, carry_on + no_ys, affine=trace.affine)
+        while True:  # a carry that is linear from its first iteration on is met as a constant before it is known as such
+            _, out_late = linear_split(body, consts_on + carry_on + xs_on, carry_on + no_ys, affine=True)
             grown = tuple(a or b for a, b in zip(carry_on, out_late[:n], strict=True))
             if grown == carry_on:
                 break
             carry_on = grown
+        split, out_late = linear_split(body, consts_on + carry_on + xs_on, carry_on + no_ys, affine=trace.affine)
         early = Parts(
             parts.trip, parts.cond_consts,
             [_placeholder(x) if f else x for x, f in zip(parts.consts, consts_on, strict=True)],

@@ -22,6 +22,7 @@ from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.primitives import BY_DEFINITION, check_primitive, has_rule
 from autodidax.testing.report import Failure, Report
 from autodidax.testing.rules import plain_list
+from autodidax.transforms.reverse import Call
 
 FACTOR = 1.01
 
@@ -106,9 +107,7 @@ def mutants(p: Primitive) -> list[Mutant]:
         return []
     found = [*_of_results(p, "abstract_eval", ABSTRACT), *_of_results(p, "impl", IMPLEMENTATION)]
     if p.higher_order:
-        for rule in ("trace_jvp", "trace_reverse"):
-            found += _of_results(p, rule, TRACED)
-        return found + _of_results(p, "trace_batch", TRACED_BATCH)
+        return found + [Mutant(p, rule, name, _traced_patch(p, rule, change)) for rule, (name, change) in TRACED.items()]
     found += _of_results(p, "batch", BATCH)
     if p.nondifferentiable:
         found.append(Mutant(p, "nondifferentiable", "dropped", _declared(p, nondifferentiable=None)))
@@ -199,23 +198,11 @@ def _forgotten_dimension(pair: Any) -> Any:
     return (out, [None] * len(dim)) if isinstance(dim, list | tuple) else (out, None)
 
 
-def _scaled_output(y: Any) -> Any:
-    return multiply(y, FACTOR) if isinstance(y, Tracer) and is_inexact(y.dtype) else y
-
-
-def _rolled_rows(y: Any) -> Any:
-    if isinstance(y, Tracer) and type(y.val) is np.ndarray:
-        y.val = np.roll(y.val, 1, axis=0)
-    return y
-
-
 FACTORS = {"scaled": FACTOR, "negated": -1.0}
 ABSTRACT = {"shape": _each(_one_more_axis), "dtype": _each(_other_dtype)}
 IMPLEMENTATION = {"shape": _each(lambda y: np.asarray(y)[..., None]), "dtype": _each(_value_of_other_dtype)}
 BATCH = {"rows rolled": _batch_change(_rolled), "dimension forgotten": _forgotten_dimension}
 SCALINGS = {name: _each(_scale(factor)) for name, factor in FACTORS.items()}
-TRACED = {"output scaled": _each(_scaled_output)}
-TRACED_BATCH = {"rows rolled": _each(_rolled_rows)}
 
 
 def _cotangent_changes(p: Primitive, among: tuple[int, ...] | None = None) -> dict[str, Change]:
@@ -232,6 +219,61 @@ def _inexact_operands(p: Primitive) -> list[int]:
     """The positions that hold a floating or complex operand with entries in some sample."""
     samples = p.samples(np.random.default_rng(0))
     return sorted({k for s in samples for k, a in enumerate(s.args) if is_inexact(dtype_of(a)) and np.size(a)})
+
+
+# changes of what a primitive that handles the traces itself leaves there: (mutant, trace, results)
+
+
+def _scaled_tangents(mutant: Mutant, trace: Any, out: Any) -> None:
+    for y in out:
+        if isinstance(y, Tracer) and y.trace is trace:
+            mutant.touched = mutant.touched or isinstance(y.node, Tracer) or bool(np.any(y.node))
+            y.node = multiply(y.node, FACTOR)
+
+
+def _scaled_pullback(mutant: Mutant, trace: Any, out: Any) -> None:
+    mains = {trace.tape[y.node][1] for y in out if isinstance(y, Tracer) and y.trace is trace}
+    for main in mains:
+        call, ins, count = trace.tape[main]
+        trace.tape[main] = (Call(_scaled_call(mutant, call.pull), call.push), ins, count)
+
+
+def _scaled_call(mutant: Mutant, pull: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def scaled(cts: Any) -> Any:
+        gs = pull(cts)
+        mutant.touched = mutant.touched or any(isinstance(g, Tracer) or np.any(g) for g in gs if g is not None)
+        return [None if g is None else multiply(g, FACTOR) for g in gs]
+
+    return scaled
+
+
+def _rolled_rows(mutant: Mutant, trace: Any, out: Any) -> None:
+    for y in out:
+        if isinstance(y, Tracer) and y.trace is trace and type(y.val) is np.ndarray:
+            right, y.val = y.val, np.roll(y.val, 1, axis=0)
+            mutant.touched = mutant.touched or not np.array_equal(right, y.val)
+
+
+TRACED = {
+    "trace_jvp": ("tangents scaled", _scaled_tangents),
+    "trace_reverse": ("pullback scaled", _scaled_pullback),
+    "trace_linear": ("pullback scaled", _scaled_pullback),
+    "trace_batch": ("rows rolled", _rolled_rows),
+}
+
+
+def _traced_patch(p: Primitive, rule: str, change: Callable[[Mutant, Any, Any], None]) -> Callable[[Mutant], list[Patch]]:
+    def patches(mutant: Mutant) -> list[Patch]:
+        original = getattr(p, rule)
+
+        def wrong(trace: Any, *args: Any) -> Any:
+            out = original(trace, *args)
+            change(mutant, trace, out)
+            return out
+
+        return [Patch(p, rule, wrong)]
+
+    return patches
 
 
 # patches

@@ -22,6 +22,7 @@ from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import Rules, plain_list, traced_rules
 from autodidax.testing.staging import check_staging
+from autodidax.transforms.derivatives import jvp, linear_transpose, linearize, vjp
 from autodidax.transforms.backward import fit_ct, transpose_jvp
 from autodidax.transforms.forward import jvp_rule
 
@@ -265,7 +266,9 @@ class _SampleCheck:
         if self.order > 1 and not s.nonsmooth and any(np.size(y) for y in self.outs):
             composed = any(k in p.hermitian_operands for k in active)
             check_orders(self.point(active, modes, composed=True) if composed else point, self.order, ran=not composed)
-        if len(self.report.failures) == failed and not p.higher_order:
+        if len(self.report.failures) == failed and p.higher_order:
+            self.guarded("trace_linear", "fwd", lambda: self.linear_treatment(point, active))
+        elif len(self.report.failures) == failed:
             self.guarded(point.rules.rule("fwd"), "fwd", lambda: self.precision_kept(point, active))
             if p.vjp is not None and "rev" in modes:
                 self.guarded("vjp", "rev", lambda: self.vjp_agrees(point, active))
@@ -312,6 +315,30 @@ class _SampleCheck:
                 self.fail(
                     point.rules.rule("fwd"), "fwd", "dtype", message, expected=str(dtype_of(y)), got=str(dtype_of(t))
                 )
+
+    def linear_treatment(self, point: Point, active: Sequence[int]) -> None:
+        """The linearized function against jvp, and its transpose against vjp."""
+        p, s = self.p, self.sample
+        xs, ts = [s.args[k] for k in active], point.ts
+
+        def f(*values: Any) -> list[Any]:
+            args = list(s.args)
+            for k, x in zip(active, values, strict=True):
+                args[k] = x
+            outs = p.bind(*args, **s.params)
+            return [y for y, kept in zip(outs, self.outs, strict=True) if is_inexact(dtype_of(kept))]
+
+        cts = dirs.cotangents(self.rng, [y for y in self.outs if is_inexact(dtype_of(y))])
+        _, f_jvp = linearize(f, *xs)
+        pairs = [
+            ("linearized = jvp", f_jvp(*ts), jvp(f, xs, ts)[1]),
+            ("transpose of the linearized = vjp", linear_transpose(f_jvp, *xs)(cts), vjp(f, *xs)[1](cts)),
+        ]
+        for layer, got, want in pairs:
+            for k, (a, b) in enumerate(zip(got, want, strict=True)):
+                if not close(a, b):
+                    self.fail("trace_linear", "fwd", layer, f"result {k} differs", expected=brief(b), got=brief(a))
+        self.report.passed("fwd")
 
     def vjp_agrees(self, point: Point, active: Sequence[int]) -> None:
         """The hand-written vjp against the transpose of the jvp rule, for each operand alone and all together."""

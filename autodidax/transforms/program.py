@@ -114,7 +114,19 @@ def split_program(whole: ClosedJaxpr, n_early: int, n_out: int, out_active: Flag
             extra.append(v)
     first = close(early_in, [*jaxpr.outvars[:n_out], *extra], first_eqns, consts)
     second = close([*crossing, *late_in], second_outs, second_eqns, consts)
-    return Split(first, second, tuple(residuals), out_active, late)
+    return Split(first, without_weak_inputs(second), tuple(residuals), out_active, late)
+
+
+def without_weak_inputs(program: ClosedJaxpr) -> ClosedJaxpr:
+    """The program for inputs that are not weak, with results of the same dtypes: a Python scalar that a loop keeps among
+    its rows comes back as an entry of an array."""
+    if not any(a.weak_type for a in program.in_avals):
+        return program
+
+    def converted(*args: Any) -> list[Any]:
+        return [cast(x, a.dtype) for x, a in zip(run(program, args), program.out_avals, strict=True)]
+
+    return stage(converted, [tangent_aval(a) for a in program.in_avals])[0]
 
 
 def close(invars: Sequence[Var], outvars: Sequence[Any], eqns: list[JaxprEqn], consts: dict[Var, Any]) -> ClosedJaxpr:
@@ -224,7 +236,7 @@ def _cut(
             residuals.append(Residual(False, len(extra)))
             extra.append(r)
     first, _ = staging.finish(xs, [*values, *extra])
-    return first, second, tuple(residuals)
+    return first, without_weak_inputs(second), tuple(residuals)
 
 
 def transpose_program(closed: ClosedJaxpr, linear: Flags, with_ct: Flags | None = None) -> tuple[ClosedJaxpr, Flags]:

@@ -8,7 +8,6 @@ import numpy as np
 
 STEP = 2e-3
 LEVELS = 4
-EPS = float(np.finfo(np.float64).eps)
 
 
 def directional_derivative(
@@ -43,7 +42,7 @@ def _estimate(
     once = [(4 * fine - coarse) / 3 for coarse, fine in itertools.pairwise(slopes)]
     twice = [(16 * fine - coarse) / 15 for coarse, fine in itertools.pairwise(once)]
     value = twice[-1]
-    noise = 20 * EPS * np.max(np.abs(base), initial=0) / steps[-1]
+    noise = 20 * float(np.finfo(base.dtype).eps) * np.max(np.abs(base), initial=0) / steps[-1]
     error = np.abs(twice[-1] - twice[-2]) + np.abs(twice[-1] - once[-1]) * 1e-2 + noise
     bends = [np.abs(a + b - 2 * base) / h for a, b, h in zip(ahead, behind, steps, strict=True)]
     smooth = bends[-1] <= 0.75 * bends[-2] + 1e-6 * np.abs(value) + noise

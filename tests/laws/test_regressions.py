@@ -168,6 +168,51 @@ def test_linear_records_of_unknown_length(outer, inner, count):
     np.testing.assert_allclose(FORWARD[outer](FORWARD[inner](mapped))(X), want, rtol=1e-11, atol=1e-15)
 
 
+def with_backward_rule(f):
+    """f with its own pullback for a rule."""
+    g = ad.custom_vjp(f)
+    g.defvjp(lambda x: (f(x), x), lambda x, ct: ad.vjp(f, x)[1](ct))
+    return g
+
+
+@pytest.mark.parametrize("f", [inner_jit, inner_scan, inner_while, lambda x: spin(x, 3)], ids=lambda f: f.__name__)
+def test_a_backward_rule_that_loops_in_forward_mode(f):
+    """The cotangents that a loop sums up begin as constants, to which linear values are added."""
+    rule = with_backward_rule(lambda x: np.sum(f(x)) * x)
+
+    def twice(g):
+        return lambda x: ad.jvp(lambda z: ad.jvp(g, (z,), (z,))[1], (x,), (x,))[1]
+
+    want = twice(lambda x: np.sum(f(x)) * x)(X)
+    np.testing.assert_allclose(twice(rule)(X), want, rtol=1e-12)
+    np.testing.assert_allclose(ad.jit(twice(rule))(X), want, rtol=1e-12)
+    np.testing.assert_allclose(twice(ad.jit(rule))(X), want, rtol=1e-12)
+    np.testing.assert_allclose(ad.vmap(twice(rule))(X[None])[0], want, rtol=1e-12)
+
+
+WEAK = {
+    "counter": lambda x: lax.fori_loop(0, 3, lambda i, c: np.sin(c) * (1 + 0.1 * i), x),
+    "while": lambda x: lax.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1.0, np.sin(s[1]) * s[0]), (0.5, x))[1],
+    "scan": lambda x: lax.scan(lambda s, _: ((s[0] * 1.5, np.sin(s[1]) * s[0]), None), (0.5, x), None, length=3)[0][1],
+}
+
+
+@pytest.mark.parametrize("loop", WEAK)
+@pytest.mark.parametrize("derivative", [*list(DERIVATIVES), "linearize"])
+def test_python_scalars_that_a_loop_keeps_do_not_widen_derivatives(loop, derivative):
+    """A Python scalar in a loop's carry came back from the stacked residuals as a float64 that is not weak."""
+    transform = {"linearize": lambda f: lambda x: ad.linearize(f, x)[1](x), **DERIVATIVES}[derivative]
+    x = X.astype(np.float32)
+
+    def f(x):
+        return np.sum(WEAK[loop](x))
+
+    want = transform(f)(x)
+    for got in (ad.jit(transform(f))(x), transform(ad.jit(f))(x), ad.vmap(transform(ad.jit(f)))(x[None])[0]):
+        assert got.dtype == want.dtype == np.float32
+        np.testing.assert_allclose(got, want, rtol=2e-5)
+
+
 def test_a_branch_by_rows_on_what_has_run_time_length():
     """A batch of equal rows was made by broadcasting to a shape with an unknown size."""
 
@@ -202,3 +247,12 @@ def test_the_exponential_s_derivative_in_a_tiny_or_huge_direction(size):
     e = np.array([[1.0, 0.0], [0.5, 1.0]], np.float32) * np.float32(size)
     out = expm_frechet(a, e)
     assert np.all(np.isfinite(out))
+
+
+@pytest.mark.parametrize(
+    "f", [inner_cond, while_in_scan, while_in_while, lambda x: spin(x, np.sum(x))], ids=lambda f: f.__name__
+)
+def test_control_flow_over_an_empty_batch(f):
+    rows = np.zeros((0, 2))
+    assert ad.vmap(f)(rows).shape == (0, *np.shape(f(X)))
+    assert ad.vmap(ad.jit(ad.grad(lambda x: np.sum(f(x)))))(rows).shape == (0, 2)
