@@ -78,6 +78,18 @@ def user_frame() -> tuple[str, int, str] | None:
     return None
 
 
+def user_frame_of(error: BaseException) -> tuple[str, int, str] | None:
+    """The innermost line of user code that an exception passed, as `user_frame` gives it."""
+    found = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if _is_user_code(frame):
+            found = frame.f_code.co_filename, traceback.tb_lineno, frame.f_code.co_qualname.rpartition("<locals>.")[2]
+        traceback = traceback.tb_next
+    return found
+
+
 def _location(where: tuple[str, int, str] | None) -> str:
     parts = []
     if where is not None:

@@ -26,9 +26,8 @@ SMALL = np.full(3, 100, np.int8)
 
 def case(name, *args, expect, check=True, **kwargs):
     """Arrays among the arguments are differentiated where they are floating."""
-    label = (
-        f"{name}({', '.join(str(np.shape(a)) if isinstance(a, np.ndarray) else str(a) for a in args)}{kwargs or ''})"
-    )
+    shown = [str(np.shape(a)) if isinstance(a, np.ndarray) else str(getattr(a, "__name__", a)) for a in args]
+    label = f"{name}({', '.join(shown)}{kwargs or ''})"
     return pytest.param(name, args, kwargs, np.asarray(expect), check, id=label[:70])
 
 

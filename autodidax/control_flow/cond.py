@@ -102,10 +102,11 @@ class Cond(HigherOrder):
         held = [trace.guard.hold_operand(kept[k]) for k in residuals]
         on_avals = [a for a, on in zip(branches[0].in_avals, active, strict=True) if on]
         late = _union(s.late for s in splits)
-        backwards = tuple(
-            _widen_results(_widen_inputs(p, len(residuals), s.out_active, out_active, branches[0].out_avals), s.late, late, on_avals)
+        widened = [
+            _widen_inputs(p, len(residuals), s.out_active, out_active, branches[0].out_avals)
             for p, s in zip(second, splits, strict=True)
-        )  # fmt: skip
+        ]
+        backwards = tuple(_widen_results(p, s.late, late, on_avals) for p, s in zip(widened, splits, strict=True))
 
         def pull(cts: list[Any]) -> list[Any]:
             gs = self(index, *held, *fill_cts(cts, branches[0].out_avals, out_active), branches=backwards)

@@ -9,6 +9,7 @@ import numpy as np
 
 from autodidax.compile.program import compiled
 from autodidax.control_flow.cond import rows_like, select_rows
+from autodidax.control_flow.rows import Rows, stack_rows
 from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import get_aval
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr
@@ -79,7 +80,7 @@ class Loop(HigherOrder):
         # was filled up with zeros beside a longer trip, and so are the results
         single = [x.shape[0] == 1 and n != 1 for x in parts.xs]
         longest = max([n, *(x.shape[0] for x in parts.xs)])
-        ys = [_Rows(longest, a) for a in avals]
+        ys = [Rows(longest, a) for a in avals]
         for i in rows:
             out = body(*consts, *carry, *[x[0 if one else i] for x, one in zip(parts.xs, single, strict=True)])
             carry = out[:n_carry]
@@ -192,7 +193,9 @@ class Loop(HigherOrder):
         count = 0 if params["cond"] is None else 1
         outs, extra = result[: count + n_out], result[count + n_out :]
         n_extra = len(jaxpr.outvars) - n_out
-        consts, xs, places = [], [], []
+        consts: list[Any] = []
+        xs: list[Any] = []
+        places: list[tuple[bool, int]] = []
         for r in split.residuals:
             if r.is_input and r.index < n_const:
                 places.append((True, len(consts)))
@@ -306,7 +309,7 @@ class Loop(HigherOrder):
         body, n = params["body"], params["n_carry"]
         consts_on, xs_on, carry_on = tuple(on.consts), tuple(on.xs), tuple(on.carry)
         no_ys = (False,) * (len(body.out_avals) - n)
-        while True:  # a carry that is linear from its first iteration on is met as a constant before it is known as such
+        while True:  # a carry that turns linear in the first iteration is met as a constant before it is known as such
             _, out_late = linear_split(body, consts_on + carry_on + xs_on, carry_on + no_ys, affine=True)
             grown = tuple(a or b for a, b in zip(carry_on, out_late[:n], strict=True))
             if grown == carry_on:
@@ -443,7 +446,7 @@ class Loop(HigherOrder):
         return outs[2:]
 
     def _counted_by_rows(self, trace: Any, parts: Parts, flags: Any, program: Any, params: dict[str, Any]) -> list[Any]:
-        """A counted loop whose rows have different numbers of iterations: row r takes part in iterations i < trip[r]."""
+        """A counted loop whose rows differ in the number of iterations: row r takes part in iterations i < trip[r]."""
         size, n = trace.size, len(parts.carry)
         _, consts_on, xs_on = flags
         n_const = len(parts.consts)
@@ -503,50 +506,6 @@ def _run_while(test: Any, body: Any, parts: Parts, avals: Any) -> list[Any]:
     return [np.int64(count), *carry, *ys]
 
 
-def stack_rows(rows: list[Any], aval: ShapedArray) -> np.ndarray:
-    """Rows in one array. Rows whose own length is only known at run time (the residuals of a loop inside a loop) are
-    filled up with zeros, which the inner loop does not read: it knows the trip of each row."""
-    shapes = {np.shape(r) for r in rows}
-    if len(shapes) == 1:
-        return np.array(rows, aval.dtype)
-    if not rows:
-        return np.zeros((0, *aval.shape), aval.dtype)
-    out = np.zeros((len(rows), *map(max, zip(*shapes, strict=True))), aval.dtype)
-    for i, r in enumerate(rows):
-        out[(i, *map(slice, r.shape))] = r
-    return out
-
-
-class _Rows:
-    """The stacked rows of one output of a loop, put in any order."""
-
-    __slots__ = ("aval", "array", "rows")
-
-    def __init__(self, length: int, aval: ShapedArray):
-        self.aval = aval
-        ragged = any(isinstance(m, UnknownSize) for m in aval.shape)
-        self.rows: list[Any] = [None] * length if ragged else []
-        self.array = None if ragged else np.empty((length, *aval.shape), aval.dtype)
-
-    def put(self, i: int, row: Any) -> None:
-        if self.array is not None:
-            self.array[i] = row
-        else:
-            self.rows[i] = row
-
-    def stacked(self, n: int) -> np.ndarray:
-        """All rows, zeros behind the first n."""
-        if self.array is not None:
-            self.array[n:] = 0
-            return self.array
-        filled = stack_rows(self.rows[:n], self.aval)
-        if n == len(self.rows):
-            return filled
-        out = np.zeros((len(self.rows), *filled.shape[1:]), self.aval.dtype)
-        out[:n] = filled
-        return out
-
-
 def _on(tangents: Sequence[Any]) -> tuple[bool, ...]:
     return tuple(t is not None for t in tangents)
 
@@ -574,7 +533,7 @@ def _placeholder(x: Any) -> Any:
 
 
 def _second_body(split: Split, moved: Moved, n_consts: int, n_carry: int, n_xs: int) -> ClosedJaxpr:
-    """The second program of a split body in a loop's order: (held constants, late constants, carry, rows, late rows)."""
+    """The second program of a split body in a loop's order: held constants, late constants, carry, rows, late rows."""
     n_res = len(split.residuals)
     of_const = [k for k, (is_const, _) in enumerate(moved.places) if is_const]
     of_rows = [k for k, (is_const, _) in enumerate(moved.places) if not is_const]

@@ -57,8 +57,9 @@ class Trace:
                 stagings_open += 1
         return self
 
-    def __exit__(self, *exc: object) -> None:
+    def __exit__(self, kind: Any = None, error: Any = None, traceback: Any = None) -> None:
         global stagings_open
+        explained = None if error is None else _explained(error)
         if self.staging:
             with _count_lock:
                 stagings_open -= 1
@@ -67,6 +68,8 @@ class Trace:
         _frames.reset(self._token)
         del self._token
         self.end()
+        if explained is not None:
+            raise explained from None
 
     def end(self) -> None:
         """From here on any use of a tracer of this trace raises; costs nothing per operation."""
@@ -86,6 +89,24 @@ class Trace:
 
     def describe(self) -> str:
         return f"{self.transform} of {self.fun_name}"
+
+
+def _explained(error: BaseException) -> errors.AutodidaxError | None:
+    """What NumPy's own error means where it hides that of a traced value which it met in C code; else None."""
+    cause = error.__cause__
+    if isinstance(error, ValueError) and isinstance(cause, errors.ConcretizationTypeError):
+        return errors.MutationError(
+            "a traced value cannot be written into a plain array: its derivative would be lost",
+            where=cause.where,
+            mend="write a = anp.at(a)[i].set(x), with autodidax.numpy as anp; or collect values with anp.array([x, y])",
+        )
+    if type(error) is TypeError and "Traced<" in str(error) and "integer" in str(error):
+        return errors.TracerIntegerConversionError(
+            f"a traced value was used as a size or a shape: {error}",
+            where=errors.user_frame_of(error) or "",
+            mend="make it static (static_argnums under jit), or take it from a shape",
+        )
+    return None
 
 
 class _Ended(Trace):
@@ -317,6 +338,12 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
                 raise
             broadcast_shapes(p.name, shape_of(x), shape_of(y))  # says more than NumPy where the shapes are at fault
             raise
+        except TypeError as error:
+            if isinstance(error, errors.AutodidaxError):
+                raise
+            raise errors.DtypeError(
+                f"{p.name} does not take dtypes {dtype_of(x)} and {dtype_of(y)}", mend="convert one with astype"
+            ) from None
 
     return op
 

@@ -17,6 +17,7 @@ from autodidax.primitives.elementwise import sin
 from autodidax.primitives.shape import reduce_sum
 from autodidax.transforms.forward import instantiate
 from autodidax.transforms.program import (
+    Flags,
     Split,
     batch_program,
     jvp_program,
@@ -146,7 +147,7 @@ class ProgramCall(HigherOrder):
         return [next(late) if f else o for o, f in zip(outs, out_late, strict=False)]
 
     def record_linear(
-        self, trace: Any, jaxpr: ClosedJaxpr, name: str, linear: tuple[bool, ...], others: list[Any], ins: tuple[int, ...]
+        self, trace: Any, jaxpr: ClosedJaxpr, name: str, linear: Flags, others: list[Any], ins: tuple[int, ...]
     ) -> list[Any]:
         """Tracers for the results of a program that all depend on its linear inputs, which are the nodes `ins`."""
 

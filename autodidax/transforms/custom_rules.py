@@ -98,7 +98,7 @@ class CustomJVPCall(_CustomCall):
     def trace_reverse(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         ins, vals = trace.split(args)
         active = [n for n in ins if n >= 0]
-        with LinearTrace("the forward rule", params["name"], affine=True) as linear:
+        with LinearTrace("the forward rule", params["name"], affine=True, lasting=True) as linear:
             tangents = [linear.input(v) if n >= 0 else None for n, v in zip(ins, vals, strict=True)]
             outs, ts = params["rule"](vals, tangents)
             tape = linear.tape

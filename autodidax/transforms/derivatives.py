@@ -22,6 +22,7 @@ from autodidax.transforms.boundary import (
     enter,
     fresh_outputs,
     name_of,
+    own_copy,
     zero_tangent,
 )
 from autodidax.transforms.forward import JVPTrace, instantiate
@@ -111,7 +112,7 @@ def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = Fa
             out, aux = split_aux("jvp", fun, out)
             aux = aux_values(aux, trace)
         outs, out_tree = tree.flatten(out)
-        pairs = [trace.unbox(as_output(x, lambda: f"jvp: an output of {name_of(fun)}")) for x in outs]
+        pairs = [trace.unbox(own_copy(as_output(x, lambda: f"jvp: an output of {name_of(fun)}"))) for x in outs]
     values = fresh_outputs([v for v, _ in pairs], [*xs, *ts])
     out_ts = [zero_tangent(v) if t is None or not is_inexact(dtype_of(v)) else instantiate(t, v) for v, t in pairs]
     out_ts = fresh_outputs(out_ts, [*xs, *ts, *values])
@@ -223,7 +224,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     name = name_of(fun)
     xs, treedef = _flat_values("linearize", fun, primals)
     xs = [x.copy() if hasattr(x, "copy") and not isinstance(x, Tracer) else x for x in xs]
-    with LinearTrace("linearize", name, affine=True) as linear:
+    with LinearTrace("linearize", name, affine=True, lasting=True) as linear:
         with JVPTrace("linearize", name) as trace:
             boxed = [trace.box(x, linear.input(x)) if is_inexact(dtype_of(x)) else x for x in xs]
             out = fun(*treedef.unflatten(boxed))
@@ -281,7 +282,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
     name = name_of(fun)
     leaves, treedef = tree.flatten(primals)
     avals = [_struct_aval(x, fun, k) for k, x in enumerate(leaves)]
-    with LinearTrace("linear_transpose", name) as trace:
+    with LinearTrace("linear_transpose", name, lasting=True) as trace:
         boxed = [trace.input(a) for a in avals]
         outs, out_tree = tree.flatten(fun(*treedef.unflatten(boxed)))
         outs = [as_output(x, lambda: f"linear_transpose: an output of {name}") for x in outs]

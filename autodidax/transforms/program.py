@@ -74,9 +74,9 @@ class Residual(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A program in two: `first` has the original inputs and returns the original outputs, then residuals; `second` takes
-    the residuals and the late inputs. `out_active`: the outputs that have a late counterpart; `late`: which of the late
-    results are present (the others are zero)."""
+    """A program in two: `first` has the original inputs and returns the original outputs, then residuals; `second`
+    takes the residuals and the late inputs. `out_active`: the outputs that have a late counterpart; `late`: which of
+    the late results are present (the others are zero)."""
 
     first: ClosedJaxpr
     second: ClosedJaxpr
@@ -105,7 +105,8 @@ def split_program(whole: ClosedJaxpr, n_early: int, n_out: int, out_active: Flag
         if type(v) is Var and v not in dependent and v not in consts:
             crossing[v] = None
     position = {v: k for k, v in enumerate(early_in)}
-    residuals, extra = [], []
+    residuals: list[Residual] = []
+    extra: list[Any] = []
     for v in crossing:
         if v in position:
             residuals.append(Residual(True, position[v]))
@@ -118,8 +119,8 @@ def split_program(whole: ClosedJaxpr, n_early: int, n_out: int, out_active: Flag
 
 
 def without_weak_inputs(program: ClosedJaxpr) -> ClosedJaxpr:
-    """The program for inputs that are not weak, with results of the same dtypes: a Python scalar that a loop keeps among
-    its rows comes back as an entry of an array."""
+    """The program for inputs that are not weak, with results of the same dtypes: a Python scalar that a loop keeps
+    among its rows comes back as an entry of an array."""
     if not any(a.weak_type for a in program.in_avals):
         return program
 
@@ -228,7 +229,8 @@ def _cut(
 
     second, captured = stage(replayed, avals)
     position = {x.node: k for k, x in enumerate(xs)}
-    residuals, extra = [], []
+    residuals: list[Residual] = []
+    extra: list[Any] = []
     for r in captured:
         if r.node in position:
             residuals.append(Residual(True, position[r.node]))
@@ -240,7 +242,7 @@ def _cut(
 
 
 def transpose_program(closed: ClosedJaxpr, linear: Flags, with_ct: Flags | None = None) -> tuple[ClosedJaxpr, Flags]:
-    """The transpose in the linear inputs: takes the other inputs and the cotangents of the outputs (those in `with_ct`);
+    """The transpose in the linear inputs: takes the other inputs and the cotangents of the outputs in `with_ct`;
     returns the cotangents of the linear inputs that have one, and which these are."""
     with_ct = (True,) * len(closed.out_avals) if with_ct is None else with_ct
     key = ("transpose", linear, with_ct)

@@ -284,14 +284,16 @@ _protected: dict[int, list[Any]] = {}  # id -> [array, number of records that ho
 class LinearTrace(ReverseTrace):
     """Records linear operations on tangents that have no value; the record is transposed by the backward walk.
 
-    `affine`: whether a traced constant may be added to a tangent. It may in the user's derivative rules, where a tangent
-    that is zero takes the form of one."""
+    `affine`: whether a traced constant may be added to a tangent. It may in the user's derivative rules, where a
+    tangent that is zero takes the form of one. `lasting`: whether the record outlives the transform, so that it has to
+    keep its own copy of constants."""
 
-    __slots__ = ("affine",)
+    __slots__ = ("affine", "lasting")
 
-    def __init__(self, transform: str, fun_name: str, affine: bool = False):
+    def __init__(self, transform: str, fun_name: str, affine: bool = False, lasting: bool = False):
         super().__init__(transform, fun_name)
         self.affine = affine
+        self.lasting = lasting
 
     def input(self, val: Any) -> Any:
         aval = val if type(val) is ShapedArray else get_aval(val)
@@ -324,7 +326,7 @@ class LinearTrace(ReverseTrace):
         out = p.abstract_eval(ax, ay)
         fx, fy = _fit(nx, ax, out.shape, out.dtype), _fit(ny, ay, out.shape, out.dtype)
         fit = None if fx is None and fy is None else (fx, fy)
-        node = (p.code, nx, ny, x if nx < 0 else None, y if ny < 0 else None, None, fit)
+        node = (p.code, nx, ny, self.kept(x) if nx < 0 else None, self.kept(y) if ny < 0 else None, None, fit)
         return self.result(out, node)
 
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -332,11 +334,15 @@ class LinearTrace(ReverseTrace):
             return p.trace_linear(self, args, params)
         ins = tuple(a.node if isinstance(a, LinearTracer) and a.trace is self else -1 for a in args)
         self.require_linear(p, ins, args)
-        kept = tuple(a if n < 0 else a.val for n, a in zip(ins, args, strict=True))
+        kept = tuple(self.kept(a) if n < 0 else a.val for n, a in zip(ins, args, strict=True))
         out = p.out_avals(*map(get_aval, args), **params)
         if p.multiple_results:
             return self.results(out, (p.code, ins, kept, None, params, len(out)))
         return self.result(out[0], (p.code, ins, kept, None, params, 0))
+
+    def kept(self, constant: Any) -> Any:
+        """A constant operand, as the record may keep it."""
+        return self.guard.hold_operand(constant) if self.lasting else constant
 
     def require_linear(self, p: Any, ins: tuple[int, ...], args: tuple[Any, ...]) -> None:
         active = [k for k, n in enumerate(ins) if n >= 0]
@@ -374,8 +380,8 @@ def not_linear(trace: Trace, p: Any, why: str) -> errors.AutodidaxError:
 
 
 class Call:
-    """What a call node holds: `pull` takes the list of output cotangents (None: zero) and returns one cotangent an input;
-    `push`, on linear records, takes the inputs and returns the outputs."""
+    """What a call node holds: `pull` takes the list of output cotangents (None: zero) and returns one cotangent an
+    input; `push`, on linear records, takes the inputs and returns the outputs."""
 
     __slots__ = ("pull", "push")
 

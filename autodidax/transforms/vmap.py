@@ -18,6 +18,7 @@ from autodidax.transforms.boundary import (
     fresh_outputs,
     leaf_names,
     name_of,
+    own_copy,
     wrapping,
 )
 
@@ -82,7 +83,7 @@ def vmap(
             new_args, new_kwargs = treedef.unflatten(boxed)
             out = fun(*new_args, **new_kwargs)
             outs, out_tree = tree.flatten(out)
-            pairs = [trace.unbox(as_output(x, lambda: f"vmap: an output of {name_of(fun)}")) for x in outs]
+            pairs = [trace.unbox(own_copy(as_output(x, lambda: f"vmap: an output of {name_of(fun)}"))) for x in outs]
         dest = tree.broadcast_prefix(out_axes, out, is_leaf=lambda x: x is None) if outs else []
         results = [_place(v, d, ax, size, fun) for (v, d), ax in zip(pairs, dest, strict=True)]
         return out_tree.unflatten(fresh_outputs(results, xs))

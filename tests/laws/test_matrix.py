@@ -48,7 +48,7 @@ def _of_rows(f):
 
 
 X = np.array([0.3, -0.8, 1.1])
-#: functions that bind the primitives that have no samples of their own: those that hold programs, and collectives
+#: functions that bind primitives which hold programs, and collectives, as users write them
 PROGRAMS = {
     "jit": (ad.jit(lambda x: np.sin(x) * x), X),
     "checkpoint": (ad.checkpoint(lambda x: np.sin(np.exp(0.5 * x))), X),
@@ -65,16 +65,17 @@ PROGRAMS = {
 
 def points(name, count=None, offset=0):
     """The primitive as a function at each of its samples (`count` of them, from a rotating start on)."""
+    p = registry[name]
+    programs = []
     if name in PROGRAMS:
         f, x = PROGRAMS[name]
-        return [Point(lambda *xs: ad.tree.leaves(f(*xs)), (x,))]
-    p = registry[name]
+        programs = [Point(lambda *xs: ad.tree.leaves(f(*xs)), (x,))]
     draws = [list(p.samples(np.random.default_rng(seed))) for seed in range(3)]
     usable = [k for k, s in enumerate(draws[0]) if s.args]
     if count is not None:
         telling = [k for k in usable if _is_telling(draws[0][k])] or usable
         usable = [telling[(offset + k) % len(telling)] for k in range(min(count, len(telling)))]
-    return [_point(p, draws[0][k], [d[k] for d in draws[1:] if k < len(d)]) for k in usable]
+    return programs + [_point(p, draws[0][k], [d[k] for d in draws[1:] if k < len(d)]) for k in usable]
 
 
 def _is_telling(s):

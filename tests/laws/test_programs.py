@@ -17,7 +17,7 @@ from tests.laws.regions import TABLES
 
 ROTATION = int(os.environ.get("AUTODIDAX_ROTATION", datetime.date.today().toordinal()))
 SHARDS, PER_SHARD = 40, 250
-ROTATING, PER_PART = 8, 60
+ROTATING, PER_PART = 8, 40
 DEPTH = 3
 
 
