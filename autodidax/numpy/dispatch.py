@@ -18,20 +18,16 @@ from autodidax.primitives.shape import stack
 
 NoValue: Any = np._NoValue  # NumPy's own mark of an argument that was not given
 ndarray = np.ndarray
+_SEQUENCES = (list, tuple)
 _PLAIN = {ndarray, float, int, bool, complex, type(None), str, type, np.float64, np.float32, np.int64, np.bool_}
 
 
 def holds_tracer(x: Any) -> bool:
     """Whether a value is traced, or a list or tuple (of lists ...) with a traced value in it."""
-    if not isinstance(x, list | tuple):
-        return isinstance(x, Tracer)
-    nested = False
-    for t in set(map(type, x)):  # the distinct types: long lists of numbers are looked through quickly
-        if t not in _PLAIN:
-            if issubclass(t, Tracer):
-                return True
-            nested = nested or issubclass(t, list | tuple)
-    return nested and any(map(holds_tracer, x))
+    if isinstance(x, _SEQUENCES):
+        # by type first: long lists of numbers are looked through quickly
+        return not _PLAIN.issuperset(map(type, x)) and any(map(holds_tracer, x))
+    return isinstance(x, Tracer)
 
 
 def numpy_function(traced: Callable[..., Any]) -> Callable[..., Any]:

@@ -27,7 +27,7 @@ from autodidax.primitives.solves import MatrixFunction
 from autodidax.primitives.triangular import (
     adjoint,
     linalg_dtype,
-    pull_congruence,
+    pull_cholesky,
     solve_triangular,
     square_size,
     triangular_part,
@@ -94,7 +94,7 @@ class Cholesky(MatrixFunction):
 
     def vjp(self, ct, out, primals, active):
         if type(ct) is np.ndarray and type(out) is np.ndarray and out.ndim == 2 and out.size:
-            return [conj(hermitian_part(pull_congruence(out, conj(ct))))]
+            return [conj(hermitian_part(pull_cholesky(out, conj(ct))))]
         inner = triangular_part(matmul(adjoint(out), conj(ct)), lower=True, diagonal=0.5)
         half = solve_triangular(out, inner, lower=True, trans=2, unit_diagonal=False)
         full = solve_triangular(out, adjoint(half), lower=True, trans=2, unit_diagonal=False)

@@ -239,3 +239,37 @@ def pull_congruence(factor: np.ndarray, ct: np.ndarray) -> np.ndarray:
     inverse, _ = routines.trtri(upper)
     half = routines.trmm(1, inverse, p.T, side=0, trans_a=0, overwrite_b=1)
     return routines.trmm(1, inverse, half, side=1, trans_a=2, overwrite_b=1).T
+
+
+BLOCK = 64  # columns of a panel: small enough that work on the diagonal blocks is little, large enough for matrix products
+
+
+def pull_cholesky(factor: np.ndarray, ct: np.ndarray) -> np.ndarray:
+    """A matrix whose Hermitian part is the cotangent of a, for l l^H = a: (n, n), (n, n) -> (n, n).
+
+    Panels of columns from the last to the first, each by matrix products and one triangular solution; the diagonal
+    blocks by `pull_congruence`.
+
+    Source: Murray, "Differentiation of the Cholesky decomposition" (2016), section 4.2.
+    """
+    n = factor.shape[0]
+    if n <= 2 * BLOCK:
+        return pull_congruence(factor, ct)
+    g = np.tril(ct)
+    trsm = kernels(factor.dtype.char).trsm
+    for stop in range(n, 0, -BLOCK):
+        start = max(0, stop - BLOCK)
+        diagonal = np.ascontiguousarray(factor[start:stop, start:stop])
+        left, own = factor[start:stop, :start], g[start:stop, start:stop]
+        below = g[stop:, start:stop]
+        if below.size:
+            below[...] = trsm(1.0, diagonal.T, np.ascontiguousarray(below).T, side=0, lower=0, trans_a=0).T
+            g[stop:, :start] -= below @ left
+            adjoint_below = below.conj().T
+            own -= np.tril(adjoint_below @ factor[stop:, start:stop])
+            g[start:stop, :start] -= adjoint_below @ factor[stop:, :start]
+        half = pull_congruence(diagonal, np.ascontiguousarray(own))
+        both = half + half.conj().T
+        own[...] = triangular_part(both, lower=True, diagonal=0.5)
+        g[start:stop, :start] -= both @ left
+    return g

@@ -100,7 +100,7 @@ def as_value(x: Any, what: Callable[[], str], mend: str = _INPUTS) -> Any:
     t = type(x)
     if t is ndarray:
         if x.dtype.kind in "fciub" or x.dtype == float0:
-            return x
+            return x if x.ndim or x.dtype == float0 else x[()]  # NumPy computes faster on its scalars than on 0-d arrays
     elif (
         t in PYTHON_SCALARS
         or t is bool

@@ -9,6 +9,7 @@ import scipy.linalg
 import autodidax as ad
 from autodidax import errors
 from autodidax.core.avals import ShapedArray
+from autodidax.primitives.triangular import pull_cholesky, pull_congruence
 from autodidax.primitives import expm, factorizations, solves, triangular
 from autodidax.primitives.contraction import diagonals, matmul, swap_last, traces
 from autodidax.primitives.factorizations import cholesky, eigh, qr, svd
@@ -248,3 +249,15 @@ def test_diagonals_and_traces(batch):
     a = np.random.default_rng(0).normal(size=(*batch, 3, 3))
     np.testing.assert_array_equal(diagonals(a), np.diagonal(a, axis1=-2, axis2=-1))
     np.testing.assert_allclose(traces(a), np.trace(a, axis1=-2, axis2=-1))
+
+
+@pytest.mark.parametrize("n", [129, 200])
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128, np.float32], ids=str)
+def test_the_pullback_of_a_large_cholesky_goes_by_panels(n, dtype):
+    rng = np.random.default_rng(n)
+    a, ct = (draw + 1j * draw.T if dtype is np.complex128 else draw for draw in rng.normal(size=(2, n, n)))
+    factor = np.linalg.cholesky(a @ a.conj().T + n * np.eye(n)).astype(dtype)
+    by_panels, whole = (f(factor, ct.astype(dtype)) for f in (pull_cholesky, pull_congruence))
+    want = whole + whole.conj().T
+    assert by_panels.dtype == dtype
+    np.testing.assert_allclose(by_panels + by_panels.conj().T, want, atol=20 * np.finfo(dtype).eps * abs(want).max())
