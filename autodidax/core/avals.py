@@ -131,7 +131,7 @@ _scalar_avals = {t: ShapedArray((), d, True) for t, d in PYTHON_SCALARS.items()}
 def plain_aval(x: Any) -> ShapedArray:
     """Aval of a plain value: an ndarray, a NumPy scalar, a Python scalar, or what np.asarray takes."""
     t = type(x)
-    if t is np.ndarray:
+    if t is np.ndarray and x.dtype.kind in "fciubV":
         return ShapedArray(x.shape, x.dtype)
     aval = _scalar_avals.get(t)
     if aval is not None:

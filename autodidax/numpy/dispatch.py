@@ -45,8 +45,15 @@ def function_for(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Ca
         @functools.wraps(traced)
         def function(*args: Any, **kwargs: Any) -> Any:
             for x in args:
-                if type(x) not in _PLAIN and holds_tracer(x):
-                    return traced(*args, **kwargs)
+                if type(x) not in _PLAIN:
+                    if type(x) in _SEQUENCES and len(x) < 9:  # a shape or a few arrays, looked through without a call
+                        for y in x:
+                            if type(y) not in _PLAIN:
+                                break
+                        else:
+                            continue
+                    if holds_tracer(x):
+                        return traced(*args, **kwargs)
             if kwargs:
                 for x in kwargs.values():
                     if type(x) not in _PLAIN and holds_tracer(x):
