@@ -47,7 +47,7 @@ class _Emitter:
     def equation(self, eqn: Any) -> str:
         p = eqn.primitive
         args = [self.atom(a) for a in eqn.invars]
-        sign = INFIX.get(getattr(p, "impl", None)) if not p.higher_order else None
+        sign = INFIX.get(p.impl) if not p.higher_order else None
         if sign is not None:
             return f"{args[0]} {sign} {args[1]}"
         for k, v in eqn.params.items():

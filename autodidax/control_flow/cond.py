@@ -64,7 +64,8 @@ class Cond(HigherOrder):
         for funs, index, args in [(two, True, (x, y)), (two, False, (x, y)), *((three, i, (x, k)) for i in range(3))]:
             avals = [get_aval(a) for a in args]
             branches = tuple(stage(f, avals)[0] for f in funs)
-            yield Sample((np.array(index)[()], *args), {"branches": branches}, name=f"branch {int(index)} of {len(funs)}")
+            name = f"branch {int(index)} of {len(funs)}"
+            yield Sample((np.array(index)[()], *args), {"branches": branches}, name=name)
 
     def trace_jvp(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         branches = params["branches"]
@@ -213,7 +214,7 @@ def _join_splits(splits: list[Split], n: int) -> tuple[tuple[Any, ...], list[Clo
     spans, offset = [], 0
     for s in splits:
         own = len(s.first.out_avals) - n
-        places = [r.index if r.is_input else n_in + offset + r.index for r in s.residuals]
+        places = [r.place if r.is_input else n_in + offset + r.place for r in s.residuals]
         spans.append((len(residuals), places))
         residuals += places
         firsts.append(_with_zeros(s.first, n, offset, own, extra_avals))

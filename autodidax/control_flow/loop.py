@@ -61,11 +61,12 @@ class Loop(HigherOrder):
 
     def parts(self, args: Sequence[Any], params: dict[str, Any]) -> Parts:
         sizes = [int(params["counted"]), params["n_cond"], params["n_const"], params["n_carry"]]
-        groups, start = [], 0
+        groups: list[list[Any]] = []
+        start = 0
         for n in sizes:
             groups.append(list(args[start : start + n]))
             start += n
-        return Parts(*groups, list(args[start:]))
+        return Parts._make([*groups, list(args[start:])])
 
     def impl(self, *args: Any, **params: Any) -> list[Any]:
         parts = self.parts(args, params)
@@ -186,7 +187,7 @@ class Loop(HigherOrder):
         n_const, n_carry = params["n_const"], params["n_carry"]
         jaxpr = split.first.jaxpr
         n_out = len(params["body"].out_avals)
-        stacked_inputs = [r.index for r in split.residuals if r.is_input and n_const <= r.index < n_const + n_carry]
+        stacked_inputs = [r.place for r in split.residuals if r.is_input and n_const <= r.place < n_const + n_carry]
         outvars = [*jaxpr.outvars, *[jaxpr.invars[k] for k in stacked_inputs]]
         first = ClosedJaxpr(Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, jaxpr.eqns), split.first.consts)
         result = self.call(primals, params["cond"], first, params["length"], params["reverse"])
@@ -197,17 +198,17 @@ class Loop(HigherOrder):
         xs: list[Any] = []
         places: list[tuple[bool, int]] = []
         for r in split.residuals:
-            if r.is_input and r.index < n_const:
+            if r.is_input and r.place < n_const:
                 places.append((True, len(consts)))
-                consts.append(primals.consts[r.index])
+                consts.append(primals.consts[r.place])
                 continue
             places.append((False, len(xs)))
             if not r.is_input:
-                xs.append(extra[r.index])
-            elif r.index < n_const + n_carry:
-                xs.append(extra[n_extra + stacked_inputs.index(r.index)])
+                xs.append(extra[r.place])
+            elif r.place < n_const + n_carry:
+                xs.append(extra[n_extra + stacked_inputs.index(r.place)])
             else:
-                xs.append(primals.xs[r.index - n_const - n_carry])
+                xs.append(primals.xs[r.place - n_const - n_carry])
         return outs, Moved(outs[:count] or primals.trip, consts, xs, places)
 
     # reverse mode

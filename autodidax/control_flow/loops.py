@@ -155,7 +155,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
     """
     check_callable("fori_loop", body_fun)
     for name, bound in (("lower", lower), ("upper", upper)):
-        bound = as_value(bound, lambda name=name: f"fori_loop: the {name} bound")  # type: ignore[misc]
+        bound = as_value(bound, lambda name=name: f"fori_loop: the {name} bound")
         if shape_of(bound) or dtype_of(bound).kind not in "iu":
             raise errors.ArgumentError(
                 f"fori_loop: the {name} bound must be an integer, it is {get_aval(bound)!r}",
@@ -242,7 +242,7 @@ def _stacked(f: Any, column: Sequence[Any]) -> Any:
     shapes = {shape_of(x) for x in rows}
     if len(shapes) > 1:
         raise errors.ShapeError(
-            f"scan: {name_of(f)} returns y of shapes {' and '.join(map(str, sorted(shapes)))}",
+            f"scan: {name_of(f)} returns y of shapes {' and '.join(str(s) for s in sorted(shapes))}",
             mend="return the same shape for every row, e.g. padded",
         )
     return stack(*rows, axis=0)

@@ -75,7 +75,7 @@ class ShapedArray:
         return math.prod(self.shape)
 
     def update(self, **changes: Any) -> ShapedArray:
-        kept = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        kept: dict[str, Any] = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
         return ShapedArray(**(kept | changes))
 
     def __eq__(self, other: object) -> bool:

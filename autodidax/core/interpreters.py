@@ -215,8 +215,8 @@ def innermost_staging(level: int) -> Any:
 
 
 class quietly:
-    """Backward passes run in this context: floating-point warnings are off, and staged equations are marked so that they
-    are off when the program runs, too."""
+    """Backward passes run in this context: floating-point warnings are off, and staged equations are marked so that
+    they are off when the program runs, too."""
 
     __slots__ = ("_errstate", "_token")
 
@@ -292,7 +292,7 @@ def plain_operand(x: Any) -> Any:
     """
     if getattr(type(x), "__array_ufunc__", True) is None:
         return NotImplemented
-    what = type(x).__name__
+    what = "None" if x is None else type(x).__name__
     if not is_masked(x):
         x = np.asarray(x)
         if x.dtype.kind in "biufc":

@@ -209,6 +209,11 @@ def params_of(partial: Callable[..., Any]) -> tuple[bool, ...]:
     return tuple(not name.startswith("_") for name in code.co_varnames[: code.co_argcount])
 
 
+def no_share(_t: Any, _out: Any, *_operands: Any) -> None:
+    """The product of an operand that the output does not depend on, almost everywhere: none, so that this zero stays
+    structural, as a computed one does not."""
+
+
 class Pointwise(Primitive):
     """An elementwise function of broadcasting operands, with its partial derivatives.
 
@@ -216,6 +221,10 @@ class Pointwise(Primitive):
     not use it, and the record will not keep that value. `products` may be given instead of partials: functions of
     (t, out, *operands) that return t times the partial, for linear operations.
     """
+
+    products: tuple[Callable[..., Any], ...]
+    keep: tuple[int, ...]
+    op: Callable[..., Any]
 
     def __init__(
         self,
@@ -249,7 +258,7 @@ class Pointwise(Primitive):
         self._samples = samples
         self._dtypes: dict[Any, Any] = {}
         _install_products(self, partials, products)
-        differentiable = not (zero_derivative or nondifferentiable)
+        differentiable = not (zero_derivative or nondifferentiable or no_share in self.products)
         if nin == 1 and differentiable:
             self.op = op1(self, self.impl)
         elif nin == 2 and differentiable:

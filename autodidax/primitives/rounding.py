@@ -9,16 +9,11 @@ import numpy as np
 
 from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import dtype_of
-from autodidax.core.primitive import Pointwise, Primitive, pointwise, sample
+from autodidax.core.primitive import Pointwise, Primitive, no_share, pointwise, sample
 from autodidax.primitives.comparison import equal, isnan
-from autodidax.primitives.convert import imag, make_complex, real, zeros_like
+from autodidax.primitives.convert import imag, make_complex, real
 from autodidax.primitives.elementwise import also, divide, keeping_python, sign
 from autodidax.primitives.select import where
-
-
-def _no_share(t, _z, _x, _y):
-    """The product of an operand that the output does not depend on, almost everywhere."""
-    return zeros_like(t)
 
 
 def _step(name: str, ufunc: np.ufunc, *, complex_ok: bool = False) -> Pointwise:
@@ -86,7 +81,7 @@ fmod = Quotient("fmod", np.fmod, products=(lambda t, _z, _x, _y: t, lambda t, z,
 copysign: Pointwise = also(
     pointwise(
         "copysign", np.copysign, nin=2, module=__name__, complex_ok=False,
-        products=(lambda t, _z, x, y: t * (sign(x) * copysign(sign(x), y)), _no_share),
+        products=(lambda t, _z, x, y: t * (sign(x) * copysign(sign(x), y)), no_share),
     ),
     sample(np.array([0.5, -1.5], np.float32), -2.0, name="Python sign"),
     sample(np.array([0.0, -1.0]), np.array([-1.0, -0.0]), nonsmooth=True, name="at 0"),
@@ -94,7 +89,7 @@ copysign: Pointwise = also(
 heaviside = also(
     pointwise(
         "heaviside", np.heaviside, nin=2, module=__name__, complex_ok=False,
-        products=(_no_share, lambda t, _z, x, _y: where(equal(x, 0), t, 0)),
+        products=(no_share, lambda t, _z, x, _y: where(equal(x, 0), t, 0)),
     ),
     sample(np.array([0.0, -1.0, 2.0]), np.array([0.3, 0.5, 0.7]), nonsmooth=True, name="at 0"),
 )  # fmt: skip
@@ -108,7 +103,7 @@ def _ldexp_samples(rng):
 
 ldexp: Pointwise = pointwise(
     "ldexp", np.ldexp, nin=2, linear_in=(0,), module=__name__, complex_ok=False, samples=_ldexp_samples,
-    products=(lambda t, _z, _x, n: ldexp(t, n), _no_share),
+    products=(lambda t, _z, _x, n: ldexp(t, n), no_share),
 )  # fmt: skip
 
 

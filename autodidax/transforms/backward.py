@@ -165,6 +165,8 @@ def fit_tangent(t: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
 def masked_product(product: Any, ct: Masked, values: Any) -> Any:
     """The product with a masked cotangent: structural zeros stay zero against inf and nan."""
     g = product(ct.val, *values)
+    if g is None:
+        return None
     if type(g) is Masked:
         return Masked(where(ct.mask, g.val, 0.0), logical_and(g.mask, ct.mask))
     return Masked(where(ct.mask, g, 0.0), ct.mask)

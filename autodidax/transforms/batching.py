@@ -82,6 +82,8 @@ class BatchTrace(Trace):
         return self.box(p.op(x, y))
 
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        vals: Any
+        dims: Any
         if len(args) == 1:
             vals, dims = (args[0].val,), (0,)
         else:

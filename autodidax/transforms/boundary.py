@@ -100,7 +100,8 @@ def as_value(x: Any, what: Callable[[], str], mend: str = _INPUTS) -> Any:
     t = type(x)
     if t is ndarray:
         if x.dtype.kind in "fciub" or x.dtype == float0:
-            return x if x.ndim or x.dtype == float0 else x[()]  # NumPy computes faster on its scalars than on 0-d arrays
+            # NumPy computes faster on its scalars than on 0-d arrays
+            return x if x.ndim or x.dtype == float0 else x[()]
     elif (
         t in PYTHON_SCALARS
         or t is bool
@@ -140,7 +141,7 @@ def fresh_outputs(outs: list[Any], inputs: Iterable[Any] = (), *, always: bool =
                 x = x.copy()
             else:
                 seen.add(id(x))
-            if x.ndim == 0:
+            if x.ndim == 0 and x.dtype != float0:
                 x = x[()]
         result.append(x)
     return result

@@ -76,7 +76,7 @@ def box_outputs(trace: Any, outs: Sequence[Any], tangents: Any, out_active: Sequ
 
 
 def take_residuals(split: Split, args: Sequence[Any], extra: Sequence[Any]) -> list[Any]:
-    return [args[r.index] if r.is_input else extra[r.index] for r in split.residuals]
+    return [args[r.place] if r.is_input else extra[r.place] for r in split.residuals]
 
 
 def fill_cts(cts: Sequence[Any], avals: Sequence[Any], out_active: Sequence[bool]) -> list[Any]:
@@ -172,6 +172,7 @@ class ProgramCall(HigherOrder):
             "float32": (lambda x: [sin(x) * 2.0], (x.astype(np.float32),)),
             "complex": (lambda x: [x * x], (x + 1j,)),
         }
+        fun: Any
         for name, (fun, args) in programs.items():
             program, _ = stage(fun, [get_aval(a) for a in args])
             yield Sample(args, {"jaxpr": program, "name": "f"}, name=name)

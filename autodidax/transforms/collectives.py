@@ -111,7 +111,7 @@ class PMin(_PExtremum):
 class AxisIndex(_Collective):
     """The number of the row along the named axis."""
 
-    def abstract_eval(self, *, axis_name: Any) -> list[Any]:  # type: ignore[override]  # it has no operand
+    def abstract_eval(self, *, axis_name: Any) -> list[Any]:
         return [ShapedArray((), np.dtype(np.int64))]
 
     def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors, tree
-from autodidax.compile.program import compiled
-from autodidax.core.avals import float0, is_inexact
+from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import (
     Tracer,
     dtype_of,
@@ -19,10 +18,7 @@ from autodidax.core.interpreters import (
     get_aval,
     shape_of,
 )
-from autodidax.core.jaxpr import ClosedJaxpr
-from autodidax.primitives.shape import reduce_sum
-from autodidax.transforms.backward import backward, cast, transpose_record
-from autodidax.transforms.batching import BatchTrace, repeated
+from autodidax.transforms.backward import cast
 from autodidax.transforms.boundary import (
     as_output,
     as_value,
@@ -32,217 +28,8 @@ from autodidax.transforms.boundary import (
     name_of,
     zero_tangent,
 )
-from autodidax.transforms.calls import HigherOrder, record_call, spread
 from autodidax.transforms.closures import reached_tracers, rebuilt
-from autodidax.transforms.forward import JVPTrace, instantiate
-from autodidax.transforms.program import run
-from autodidax.transforms.reverse import Call, LinearTrace, ReverseTrace
-from autodidax.transforms.stage import stage
-
-
-class _CustomCall(HigherOrder):
-    """What both kinds share. The functions in the parameters work on flat lists of leaves and reach no tracer: what the
-    user's functions close over has become operands. `call_jaxpr` is the function staged, in a staged program."""
-
-    stages_itself = True
-    checked = "its rules are the user's"
-
-    def impl(self, *args: Any, fun: Any, call_jaxpr: Any = None, **rules: Any) -> list[Any]:
-        return fun(*args) if call_jaxpr is None else compiled(call_jaxpr)(*args)
-
-    def abstract_eval(self, *avals: Any, call_jaxpr: Any, **rules: Any) -> list[Any]:
-        return call_jaxpr.out_avals
-
-    def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        return params["fun"](*args)
-
-    def trace_stage(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        if "call_jaxpr" not in params:
-            program, captured = stage(
-                params["fun"], [get_aval(x) for x in args], transform=self.name, name=params["name"]
-            )
-            if captured:
-                raise hidden_tracer(params["name"], captured[0])
-            params = params | {"fun": _program_function(program), "call_jaxpr": program}
-        return trace.emit(self, [trace.atom(x) for x in args], params, params["call_jaxpr"].out_avals)
-
-
-def hidden_tracer(name: str, tracer: Tracer) -> errors.AutodidaxError:
-    return errors.UnexpectedTracerError(
-        f"{name}, a function with a custom rule, uses a value of {tracer.trace.describe()} that could not be found "
-        "from its closure",
-        mend="pass the value as an argument, or close over it directly",
-    )
-
-
-def _without(trace: Any, name: str, values: Sequence[Any]) -> Sequence[Any]:
-    """The values, checked to be free of this trace's tracers."""
-    for x in values:
-        if isinstance(x, Tracer) and x.trace is trace:
-            raise hidden_tracer(name, x)
-    return values
-
-
-class CustomJVPCall(_CustomCall):
-    """Calls a function whose forward rule is `rule(primals, tangents) -> (outs, out tangents)`; None is a zero."""
-
-    def trace_jvp(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        pairs = [trace.unbox(a) for a in args]
-        outs, ts = params["rule"]([x for x, _ in pairs], [t for _, t in pairs])
-        _without(trace, params["name"], [*outs, *ts])
-        return [
-            o if t is None or not is_inexact(dtype_of(o)) else trace.box(o, instantiate(t, o))
-            for o, t in zip(outs, ts, strict=True)
-        ]
-
-    def trace_reverse(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        ins, vals = trace.split(args)
-        active = [n for n in ins if n >= 0]
-        with LinearTrace("the forward rule", params["name"], affine=True, lasting=True) as linear:
-            tangents = [linear.input(v) if n >= 0 else None for n, v in zip(ins, vals, strict=True)]
-            outs, ts = params["rule"](vals, tangents)
-            tape = linear.tape
-        _without(trace, params["name"], outs)
-
-        def pull(cts: list[Any]) -> list[Any]:
-            return transpose_record(linear, tape, len(active), zip(ts, cts, strict=True))
-
-        return record_call(trace, outs, (True,) * len(outs), Call(pull), tuple(active))
-
-    def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        rule, n = params["rule"], len(vals)
-
-        def rule_by_rows(primals: Any, tangents: Any) -> tuple[Any, Any]:
-            def flat(*values: Any) -> list[Any]:
-                outs, ts = rule(values[:n], values[n:])
-                return [*outs, *[zero_tangent(o) if t is None else t for o, t in zip(outs, ts, strict=True)]]
-
-            both = _by_rows(flat, trace, [*dims, *dims])(*primals, *tangents)
-            half = len(both) // 2
-            return both[:half], [None if is_float0(t) else t for t in both[half:]]
-
-        fun = _by_rows(params["fun"], trace, dims)
-        outs = self(*vals, fun=fun, rule=rule_by_rows, name=params["name"])
-        return [trace.box(o) for o in outs]
-
-
-def _program_function(program: ClosedJaxpr) -> Callable[..., list[Any]]:
-    return lambda *args: run(program, args)
-
-
-def _by_rows(fun: Callable[..., Any], trace: BatchTrace, dims: Sequence[Any]) -> Callable[..., list[Any]]:
-    """A function of rows as a function of batches, all outputs batched."""
-    size, name = trace.size, trace.axis_name
-
-    def batched(*vals: Any) -> list[Any]:
-        with BatchTrace("a function with a custom rule", size, name) as inner:
-            boxed = [v if d is None or v is None else inner.box(v) for v, d in zip(vals, dims, strict=True)]
-            return [_as_batch(x, inner) for x in fun(*boxed)]
-
-    return batched
-
-
-def _as_batch(x: Any, trace: Any) -> Any:
-    value, dim = trace.unbox(x)
-    if value is None:
-        return None
-    if is_float0(value):
-        return np.zeros((trace.size, *value.shape), float0)
-    return value if dim is not None else repeated(value, trace.size)
-
-
-class CustomVJPCall(_CustomCall):
-    """Calls a function with `fwd(*args) -> (outs, residuals)` and `bwd(residuals, cts) -> cts of the args`."""
-
-    def trace_reverse(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        ins, vals = trace.split(args)
-        outs, residuals = params["fwd"](*vals)
-        _without(trace, params["name"], [*outs, *residuals])
-        held = [trace.guard.hold_operand(r) for r in residuals]
-        in_avals, out_avals = [get_aval(v) for v in vals], [get_aval(o) for o in outs]
-        bwd = params["bwd"]
-
-        def pull(cts: list[Any]) -> list[Any]:
-            gs = bwd(held, [zero_tangent(a) if c is None else c for c, a in zip(cts, out_avals, strict=True)])
-            return [None if g is None or n < 0 else cast(g, a.dtype) for g, n, a in zip(gs, ins, in_avals, strict=True)]
-
-        active = tuple(is_inexact(a.dtype) for a in out_avals)
-        return record_call(trace, outs, active, Call(pull), ins)
-
-    def trace_jvp(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        pairs = [trace.unbox(a) for a in args]
-        outs, residuals = params["fwd"](*[x for x, _ in pairs])
-        _without(trace, params["name"], [*outs, *residuals])
-        on = [is_inexact(dtype_of(v)) for v in outs]
-        with LinearTrace("the backward rule", params["name"]) as linear:
-            cts = [linear.input(v) if f else zero_tangent(v) for v, f in zip(outs, on, strict=True)]
-            try:
-                gs = params["bwd"](residuals, cts)
-            except errors.NotLinearError as e:
-                raise errors.NotLinearError(
-                    f"custom_vjp {params['name']} in forward mode: its backward rule is not linear in the cotangent: "
-                    f"{str(e).splitlines()[0]}",
-                    mend="define the function with custom_jvp, or use reverse mode",
-                ) from None
-            tape = linear.tape
-        both = [(g, t) for g, (_, t) in zip(gs, pairs, strict=True) if t is not None and g is not None]
-        ts = spread(transpose_record(linear, tape, sum(on), both), on)
-        return [o if t is None else trace.box(o, instantiate(t, o)) for o, t in zip(outs, ts, strict=True)]
-
-    def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        fwd, bwd = params["fwd"], params["bwd"]
-        counts: list[int] = []
-
-        def fwd_by_rows(*values: Any) -> tuple[Any, Any]:
-            def flat(*rows: Any) -> list[Any]:
-                outs, residuals = fwd(*rows)
-                counts[:] = [len(outs)]
-                return [*outs, *residuals]
-
-            both = _by_rows(flat, trace, dims)(*values)
-            return both[: counts[0]], both[counts[0] :]
-
-        def bwd_by_rows(residuals: Any, cts: Any) -> list[Any]:
-            n = len(residuals)
-            mapped = [0] * n + [None if is_float0(c) else 0 for c in cts]
-            gs = _by_rows(lambda *values: bwd(values[:n], values[n:]), trace, mapped)(*residuals, *cts)
-            return [
-                g if g is None or d is not None else reduce_sum(g, axes=(0,)) for g, d in zip(gs, dims, strict=True)
-            ]
-
-        fun = _by_rows(params["fun"], trace, dims)
-        outs = self(*vals, fun=fun, fwd=fwd_by_rows, bwd=bwd_by_rows, name=params["name"])
-        return [trace.box(o) for o in outs]
-
-
-def _through_captured(fun: Callable[..., Any], primals: Any, tangents: Any) -> list[Any]:
-    """Tangents of a function's outputs through its first inputs alone."""
-    c = len(tangents)
-    with JVPTrace("jvp", "captured values") as trace:
-        boxed = [x if t is None else trace.box(x, t) for x, t in zip(primals[:c], tangents, strict=True)]
-        return [trace.unbox(o)[1] for o in fun(*boxed, *primals[c:])]
-
-
-def _pull_captured(fun: Callable[..., Any], values: Any, cts: Any, c: int) -> list[Any]:
-    """Cotangents of a function's first c inputs, through the function itself."""
-    with ReverseTrace("vjp", "captured values") as trace:
-        on = [is_inexact(dtype_of(x)) for x in values[:c]]
-        boxed = [trace.input(x) if f else x for x, f in zip(values[:c], on, strict=True)]
-        outs = fun(*boxed, *values[c:])
-        tape = trace.tape
-    slots: list[Any] = [None] * len(tape)
-    for o, ct in zip(outs, cts, strict=True):
-        if isinstance(o, Tracer) and o.trace is trace and not is_float0(ct):
-            slots[o.node] = ct if slots[o.node] is None else slots[o.node] + ct
-    return spread(backward(tape, sum(on), slots), on)
-
-
-def _plus(a: Any, b: Any) -> Any:
-    return b if a is None else a if b is None else a + b
-
-
-custom_jvp_p = CustomJVPCall("custom_jvp_call")
-custom_vjp_p = CustomVJPCall("custom_vjp_call")
+from autodidax.transforms.custom_calls import custom_jvp_p, custom_vjp_p, plus, pull_captured, through_captured
 
 
 class _CustomFunction:
@@ -265,6 +52,9 @@ class _CustomFunction:
             )
         self.nondiff_argnums = (*nums, *(names.index(n) for n in argnames))
 
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
@@ -277,13 +67,13 @@ class _CustomFunction:
             raise errors.ArgumentError(f"{name_of(self.fun)}: {e}", mend="match the function's signature") from None
         except ValueError:  # no signature to be had
             return list(args)
-        bound.apply_defaults()
-        if bound.kwargs:
+        if any(bound.signature.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in bound.arguments):
             raise errors.ArgumentError(
                 f"{name_of(self.fun)}: custom rules need arguments that can be given by position, "
                 f"not the keyword-only {', '.join(map(repr, bound.kwargs))}",
                 mend="make them positional parameters",
             )
+        bound.apply_defaults()
         return list(bound.args)
 
     def _split(self, args: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -403,7 +193,7 @@ class custom_jvp(_CustomFunction):
             own, *own_aside = parts(primals)
             outs, ts = own._rule(own_aside, in_tree, primals[c:], tangents[c:], out_box)
             if any(t is not None for t in tangents[:c]):
-                ts = [_plus(a, b) for a, b in zip(ts, _through_captured(fun, primals, tangents[:c]), strict=True)]
+                ts = [plus(a, b) for a, b in zip(ts, through_captured(fun, primals, tangents[:c]), strict=True)]
             return outs, ts
 
         outs = custom_jvp_p(*captured, *leaves, fun=fun, rule=rule, name=name_of(self.fun))
@@ -525,7 +315,7 @@ class custom_vjp(_CustomFunction):
             values = residuals[n:]
             own, *own_aside = parts(values)
             gs = own._bwd(own_aside, residuals[:n], cts, in_tree, avals, out_box, residual_box)
-            return [*_pull_captured(fun, values, cts, c), *gs]
+            return [*pull_captured(fun, values, cts, c), *gs]
 
         outs = custom_vjp_p(*captured, *leaves, fun=fun, fwd=fwd, bwd=bwd, name=name_of(self.fun))
         return out_box[0].unflatten(outs)
@@ -604,4 +394,3 @@ def _checked_cotangents(name: str, gs: Any, in_tree: Any, avals: list[Any]) -> l
             )
         result.append(g)
     return result
-

@@ -120,8 +120,8 @@ def jvp_rule(p: Any, out: Any, primals: Any, tangents: Any, params: dict[str, An
     if prods:
         total = None
         for t, product in zip(tangents, prods, strict=True):
-            if t is not None:
-                term = _plain(product(t, out, *primals))
+            term = None if t is None else _plain(product(t, out, *primals))
+            if term is not None:
                 total = term if total is None else add(total, term)
         return total
     active = [k for k, t in enumerate(tangents) if t is not None]

@@ -10,7 +10,15 @@ import numpy as np
 from autodidax import errors, tree
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.primitives.shape import reshape
-from autodidax.transforms.boundary import as_value, check_callable, fresh_outputs, name_of, one_like, wrapping
+from autodidax.transforms.boundary import (
+    argument_name,
+    as_value,
+    check_callable,
+    fresh_outputs,
+    name_of,
+    one_like,
+    wrapping,
+)
 from autodidax.transforms.derivatives import jvp, vjp
 from autodidax.transforms.gradients import Selection, check_differentiable
 from autodidax.transforms.vmap import vmap
@@ -48,8 +56,8 @@ def _split_rows(rows: Any, of: Any, move_last: bool) -> list[Any]:
     return out
 
 
-def _close(fun: Any, selection: Selection, args: Any, kwargs: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """`fun` as a function of the selected arguments alone, and those arguments."""
+def _close(fun: Any, selection: Selection, args: Any, kwargs: Any) -> tuple[Callable[..., Any], tuple[Any, ...], Any]:
+    """`fun` as a function of the selected arguments alone, those arguments, and what names their leaves."""
     keys = selection.resolve(args, kwargs)
     chosen = tuple(kwargs[k] if isinstance(k, str) else args[k] for k in keys)
 
@@ -62,12 +70,18 @@ def _close(fun: Any, selection: Selection, args: Any, kwargs: Any) -> tuple[Call
                 new_args[k] = v
         return fun(*new_args, **new_kwargs)
 
-    return wrapping(partial, fun), chosen
+    def names() -> list[str]:
+        paths = [(k, path) for k, x in zip(keys, chosen, strict=True) for path, _ in tree.leaves_with_path(x)]
+        return [f"{argument_name(fun, k)}{tree.keystr(path)} of {name_of(fun)}" for k, path in paths]
+
+    return wrapping(partial, fun), chosen, names
 
 
-def _check_inputs(transform: str, fun: Any, chosen: Any, holomorphic: bool, allow_int: bool, real_only: bool) -> None:
+def _check_inputs(
+    transform: str, names: Callable[[], list[str]], chosen: Any, holomorphic: bool, allow_int: bool, real_only: bool
+) -> None:
     for k, x in enumerate(tree.leaves(chosen)):
-        what = lambda k=k: f"input {tree.keystr(tree.leaves_with_path(chosen)[k][0])} of {name_of(fun)}"
+        what = lambda k=k: names()[k]
         check_differentiable(transform, as_value(x, what), holomorphic, allow_int, what)
         if real_only and not holomorphic and dtype_of(x).kind == "c":
             raise errors.DtypeError(
@@ -98,8 +112,8 @@ def jacfwd(
     selection = Selection("jacfwd", fun, argnums, argnames)
 
     def jacfwd_f(*args: Any, **kwargs: Any) -> Any:
-        f, chosen = _close(fun, selection, args, kwargs)
-        _check_inputs("jacfwd", fun, chosen, holomorphic, False, True)
+        f, chosen, names = _close(fun, selection, args, kwargs)
+        _check_inputs("jacfwd", names, chosen, holomorphic, False, True)
         treedef = tree.structure(chosen)
 
         def push(*ts: Any) -> Any:
@@ -140,8 +154,8 @@ def jacrev(
     selection = Selection("jacrev", fun, argnums, argnames)
 
     def jacrev_f(*args: Any, **kwargs: Any) -> Any:
-        f, chosen = _close(fun, selection, args, kwargs)
-        _check_inputs("jacrev", fun, chosen, holomorphic, allow_int, False)
+        f, chosen, names = _close(fun, selection, args, kwargs)
+        _check_inputs("jacrev", names, chosen, holomorphic, allow_int, False)
         result = vjp(f, *chosen, has_aux=has_aux)
         y, pullback = result[:2]
         for v in tree.leaves(y):
@@ -192,6 +206,14 @@ def hessian(
     array([[ 6.,  0.],
            [ 0., 12.]])
     """
+    check_callable("hessian", fun)
     inner = jacrev(fun, argnums, has_aux, holomorphic, argnames=argnames)
     outer = jacfwd(inner, argnums, has_aux, holomorphic, argnames=argnames)
-    return wrapping(outer, fun, "hessian", "Hessian of")
+    selection = Selection("hessian", fun, argnums, argnames)
+
+    def hessian_f(*args: Any, **kwargs: Any) -> Any:
+        _, chosen, names = _close(fun, selection, args, kwargs)
+        _check_inputs("hessian", names, chosen, holomorphic, False, True)
+        return outer(*args, **kwargs)
+
+    return wrapping(hessian_f, fun, "hessian", "Hessian of")

@@ -81,7 +81,7 @@ class CompiledFunction:
             raise errors.TreeError(
                 f"compiled {self._name}: the arguments have another structure than those it was compiled for: "
                 f"{tree.describe_mismatch(self._in_tree, in_tree)}",
-                mend="pass the same trees, without the static arguments; or call the jitted function, which compiles anew",
+                mend="pass the same trees, without static arguments; or call the jitted function, which compiles anew",
             )
         leaves = [as_value(x, lambda k=k: f"compiled {self._name}: leaf {k}") for k, x in enumerate(leaves)]
         expected = self._program.in_avals[len(self._captured) :]

@@ -67,10 +67,10 @@ def _run_jvp(closed: ClosedJaxpr, active: Flags, force: Flags | None, args: Sequ
 
 
 class Residual(NamedTuple):
-    """Where a residual of a split program comes from: input number `index`, or extra output number `index`."""
+    """Where a residual of a split program comes from: input number `place`, or extra output number `place`."""
 
     is_input: bool
-    index: int
+    place: int
 
 
 class Split(NamedTuple):
@@ -156,7 +156,7 @@ def vjp_program(closed: ClosedJaxpr, active: Flags, with_ct: Flags | None = None
             slots: list[Any] = [None] * len(tape)
             cts = []
             for (_, n), on, aval in zip(pairs, out_active, closed.out_avals, strict=True):
-                if on:
+                if on and n is not None:
                     ct = staging.input(tangent_aval(aval))
                     cts.append(ct)
                     slots[n] = ct if slots[n] is None else slots[n] + ct

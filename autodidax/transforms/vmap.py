@@ -72,7 +72,7 @@ def vmap(
                 mend="give one entry an argument; keyword arguments are mapped over axis 0",
             )
         leaves, treedef = tree.flatten((args, kwargs))
-        axes = _flat_axes(in_axes, args, kwargs)
+        axes = _flat_axes(fun, in_axes, args, kwargs)
         names = lambda: leaf_names(fun, args, kwargs)
         xs = [as_value(x, lambda k=k: f"vmap: {names()[k]}") for k, x in enumerate(leaves)]
         axes = [_check_axis(ax, x, lambda k=k: names()[k]) for k, (ax, x) in enumerate(zip(axes, xs, strict=True))]
@@ -84,21 +84,33 @@ def vmap(
             out = fun(*new_args, **new_kwargs)
             outs, out_tree = tree.flatten(out)
             pairs = [trace.unbox(own_copy(as_output(x, lambda: f"vmap: an output of {name_of(fun)}"))) for x in outs]
-        dest = tree.broadcast_prefix(out_axes, out, is_leaf=lambda x: x is None) if outs else []
+        marked = out_tree.unflatten([0] * len(outs))
+        dest = _spread_axes(fun, "out_axes", out_axes, marked) if outs else []
         results = [_place(v, d, ax, size, fun) for (v, d), ax in zip(pairs, dest, strict=True)]
         return out_tree.unflatten(fresh_outputs(results, xs))
 
     return wrapping(vmap_f, fun, "vmap", "Vectorized")
 
 
-def _flat_axes(in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[int | None]:
-    is_none = lambda x: x is None
+def _spread_axes(fun: Any, option: str, prefix: Any, whole: Any) -> list[Any]:
+    """The axis of each leaf of a tree, of which `prefix` is a prefix."""
+    try:
+        return tree.broadcast_prefix(prefix, whole, is_leaf=lambda x: x is None)
+    except errors.TreeError as error:
+        difference = error.message.partition("is for, ")[2] or error.message
+        raise errors.TreeError(
+            f"vmap of {name_of(fun)}: {option} {prefix!r} does not fit the tree that it is for: {difference}",
+            mend=f"give {option} as one integer, or with the containers and keys of that tree",
+        ) from None
+
+
+def _flat_axes(fun: Any, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[int | None]:
     axes: list[Any] = []
     if in_axes is None or isinstance(in_axes, int):
         axes += [in_axes] * len(tree.leaves(args))
     else:
         for prefix, arg in zip(in_axes, args, strict=True):
-            axes += tree.broadcast_prefix(prefix, arg, is_leaf=is_none)
+            axes += _spread_axes(fun, "in_axes", prefix, arg)
     return axes + [0] * len(tree.leaves(kwargs))
 
 

@@ -24,7 +24,10 @@ def test_values_are_freed_after_their_last_use():
     assert "del" in text or text.count("out=") >= 1
 
 
-@pytest.mark.parametrize("value", [-1.0, 2, -3, True, 1e300, np.inf, -np.inf, np.nan, np.float32(0.1), 2j, np.int8(3)], ids=repr)
+VALUES = [-1.0, 2, -3, True, 1e300, np.inf, -np.inf, np.nan, np.float32(0.1), 2j, np.int8(3)]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
 def test_literals(value):
     f = lambda x: x * value
     want = f(X)

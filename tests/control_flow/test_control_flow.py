@@ -1,4 +1,4 @@
-"""cond, switch, while_loop, fori_loop, scan and map against plain Python, under every transform and nesting to order 2."""
+"""cond, switch, while_loop, fori_loop, scan and map against plain Python, under every transform, to order 2."""
 
 import numpy as np
 import pytest
@@ -53,7 +53,7 @@ PROGRAMS = {
     ),
     "switch": (
         lambda a: lax.switch((a[0] * 2).astype(int), [np.sin, lambda v: v**2, lambda v: v * a[1]], a),
-        lambda a: [np.sin(a), a**2, a * a[1]][min(max(int(float(a.val if hasattr(a, "val") else a) if False else 1), 0), 2)],
+        lambda a: a**2,  # a[0] lies between 0.5 and 1
     ),
     "while": (while_with(0.5), while_in_python(0.5)),
     "fori": (
@@ -89,7 +89,6 @@ PROGRAMS = {
         lambda a: python_scan(lambda c, r: (np.sum(while_in_python(0.5)(a * r)) * c, c), a[0], a)[1],
     ),
 }  # fmt: skip
-PROGRAMS["switch"] = (PROGRAMS["switch"][0], lambda a: a**2)
 
 total = lambda f: lambda a: np.sum(np.sin(f(a)))
 TRANSFORMS = {
@@ -103,7 +102,6 @@ TRANSFORMS = {
     "reverse twice": lambda f: jacrev(jacrev(total(f))),
     "reverse over forward": lambda f: jacrev(jacfwd(total(f))),
 }
-STAGED = {"jit": jit, "jit inside": None, "vmap": None, "jit of vmap": None}
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS)

@@ -28,8 +28,8 @@ class TestAvals:
         "value, shape, dtype, weak",
         [
             (1.0, (), "f8", True), (1, (), "i8", True), (1j, (), "c16", True), (True, (), "?", False),
-            (np.float64(1), (), "f8", False), (np.float32(1), (), "f4", False), (np.ones((2, 3), "f4"), (2, 3), "f4", False),
-            ([1.0, 2.0], (2,), "f8", False),
+            (np.float64(1), (), "f8", False), (np.float32(1), (), "f4", False),
+            (np.ones((2, 3), "f4"), (2, 3), "f4", False), ([1.0, 2.0], (2,), "f8", False),
         ],
     )  # fmt: skip
     def test_of_plain_values(self, value, shape, dtype, weak):
@@ -55,7 +55,7 @@ class TestAvals:
 
     def test_struct(self):
         s = ad.ShapeDtypeStruct([2, 3], np.float32)
-        assert s.shape == (2, 3) and "ShapeDtypeStruct(shape=(2, 3), dtype=float32)" == repr(s)
+        assert s.shape == (2, 3) and repr(s) == "ShapeDtypeStruct(shape=(2, 3), dtype=float32)"
         assert ad.typeof(s) == s and get_aval(np.ones((2, 3), "f4")) == ShapedArray((2, 3), "f4")
 
 
@@ -239,7 +239,9 @@ KINDS = {
         lambda x: x * np.cos(x) + np.cos(x),
     ),
     "linear": (
-        lambda: linear("own_double", lambda x: x + x, lambda ct, x: [ct + ct], batch=lambda args, dims: (args[0] * 2.0, 0)),
+        lambda: linear(
+            "own_double", lambda x: x + x, lambda ct, x: [ct + ct], batch=lambda args, dims: (args[0] * 2.0, 0)
+        ),
         lambda x: x + x,
     ),
     "multilinear": (
@@ -300,7 +302,9 @@ class TestRegistry:
         sin = registry["sin"]
         assert pickle.loads(pickle.dumps(sin)) is sin and copy.deepcopy(sin) is sin and repr(sin) == "sin"
 
-    @pytest.mark.parametrize("use, rule", [("grad", "derivative"), ("vmap", "batching"), ("jit", "abstract evaluation")])
+    @pytest.mark.parametrize(
+        "use, rule", [("grad", "derivative"), ("vmap", "batching"), ("jit", "abstract evaluation")], ids=lambda v: v
+    )
     def test_missing_rule_is_named(self, use, rule, own):
         class Bare(Primitive):
             def impl(self, x):

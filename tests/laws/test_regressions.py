@@ -256,3 +256,16 @@ def test_control_flow_over_an_empty_batch(f):
     rows = np.zeros((0, 2))
     assert ad.vmap(f)(rows).shape == (0, *np.shape(f(X)))
     assert ad.vmap(ad.jit(ad.grad(lambda x: np.sum(f(x)))))(rows).shape == (0, 2)
+
+
+@pytest.mark.parametrize("operation", [np.copysign, lambda x, y: np.heaviside(y, x) * x], ids=["copysign", "heaviside"])
+def test_an_operand_that_has_no_share_stays_a_structural_zero(operation):
+    """A computed zero was added to a cotangent, which a linear record took for a constant."""
+    f = with_backward_rule(lambda x: operation(1.5 * x, np.cos(x) * x) * x)
+
+    def derivative(g):
+        return lambda x: ad.jvp(lambda z: ad.jvp(g, (z,), (z,))[1], (x,), (x,))[1]
+
+    want = derivative(lambda x: operation(1.5 * x, np.cos(x) * x) * x)(X)
+    np.testing.assert_allclose(derivative(f)(X), want, rtol=1e-13)
+    np.testing.assert_allclose(ad.jit(derivative(f))(X), want, rtol=1e-13)

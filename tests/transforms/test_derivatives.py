@@ -86,6 +86,14 @@ class TestVJP:
         same(g, 3 * Y)
         assert n.dtype == float0 and n.shape == ()
 
+    def test_float0_goes_round(self):
+        f = ad.jit(lambda n, x: (n * x, n))
+        n, g = vjp(f, 3, 2.0)[1]((1.0, None))
+        assert n.dtype == float0 and isinstance(n, np.ndarray) and g == 3.0
+        y, (_, t) = jvp(f, (3, 2.0), (n, 1.0))
+        assert t.dtype == float0
+        assert vjp(f, 3, 2.0)[1]((1.0, t))[1] == 3.0
+
     def test_no_conjugate(self):
         same(vjp(lambda z: z * (1 + 2j), Z)[1](Z)[0], Z * (1 + 2j))
         same(vjp(lambda x: x * (1 + 2j), X[:2])[1](Z)[0], np.real(Z * (1 + 2j)))
@@ -198,7 +206,8 @@ class TestGrad:
         assert grad(f)(3.0) == 6.0
 
     def test_aux_need_not_be_arrays(self):
-        assert grad(lambda x: (x * x, ["text", None, {"k": print}]), has_aux=True)(3.0) == (6.0, ["text", None, {"k": print}])
+        extras = ["text", None, {"k": print}]
+        assert grad(lambda x: (x * x, extras), has_aux=True)(3.0) == (6.0, extras)
 
     def test_complex(self):
         # real function of a + ib: df/da - i df/db

@@ -34,7 +34,9 @@ CASES = {
     "minimum": (lambda x: np.sum(np.minimum(1.0 / x, 1.0)), [0.0, 2.0], [0, -0.25], [0, 0.25]),
     "clip": (lambda x: np.sum(np.clip(np.sqrt(x), 1.0, 9.0)), [0.0, 4.0], [0, 0.25], [0, -1 / 32]),
     "set": (lambda x: np.sum(anp.at(np.sqrt(x))[0].set(1.0)), [0.0, 4.0], [0, 0.25], [0, -1 / 32]),
-    "sum with where": (lambda x: np.sum(np.sqrt(x), where=np.array([False, True])), [0.0, 4.0], [0, 0.25], [0, -1 / 32]),
+    "sum with where": (
+        lambda x: np.sum(np.sqrt(x), where=np.array([False, True])), [0.0, 4.0], [0, 0.25], [0, -1 / 32],
+    ),
     "through matmul": (
         lambda x: np.sum(np.where(np.array([False, True]), np.sqrt(np.eye(2) @ x), 0.0)), [0.0, 4.0], [0, 0.25],
         [0, -1 / 32],

@@ -37,7 +37,10 @@ AXES = {
         {"p": B.T, "q": (2 * B, B.sum(1))},
     ),
     "nested": (lambda: vmap(vmap(lambda a, b: a * b, (0, None)), (None, 0))(X, X), np.outer(X, X)),
-    "nested inner out": (lambda: vmap(lambda a: vmap(lambda b: a * b, out_axes=-1)(B))(X), np.einsum("i,kj->ijk", X, B)),
+    "nested inner out": (
+        lambda: vmap(lambda a: vmap(lambda b: a * b, out_axes=-1)(B))(X),
+        np.einsum("i,kj->ijk", X, B),
+    ),
     "empty": (lambda: vmap(lambda a: a * 2)(np.ones((0, 3))), np.ones((0, 3))),
     "one row": (lambda: vmap(lambda a: a * 2)(np.ones((1, 3))), np.full((1, 3), 2.0)),
     "mixed dtypes": (lambda: vmap(lambda n, a: a * n)(np.arange(3), X.astype("f4")), (np.arange(3) * X)),
