@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
+import scipy.special
+
+from autodidax.core.interpreters import shape_of
 from autodidax.core.primitive import Pointwise
+from autodidax.numpy.dispatch import axes_of, function_for, operand
 from autodidax.primitives import special as _primitives
+from autodidax.primitives.comparison import equal, isfinite
+from autodidax.primitives.convert import stop_gradient_p
+from autodidax.primitives.elementwise import absolute, exp, log, sign
+from autodidax.primitives.reductions import logsumexp as _logsumexp_p
+from autodidax.primitives.reductions import reduce_max
+from autodidax.primitives.select import where
+from autodidax.primitives.shape import broadcast_to, expand_dims, reduce_sum
 
 
 def _public(primitive: Pointwise, doc: str) -> Callable[..., Any]:
@@ -56,8 +68,50 @@ def zeta(x: Any, q: Any = None) -> Any:
     return _primitives.riemann_zeta(x) if q is None else _primitives.zeta(x, q)
 
 
+@function_for(scipy.special.logsumexp)
+def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False) -> Any:
+    """log(sum(b exp(a))) over axes, without overflow: (..., n, ...) -> (...); with return_sign also the sum's sign.
+
+    Source: scipy.special.logsumexp.
+    """
+    a = operand(a)
+    if b is None and not return_sign:
+        axes = axes_of(axis, len(shape_of(a)))
+        out = _logsumexp_p(a, axes=axes)
+        return expand_dims(out, axes) if keepdims else out
+    if b is not None:
+        b = operand(b)
+        a = where(equal(b, 0), -math.inf, a)
+        b = broadcast_to(b, shape=shape_of(a))
+    axes = axes_of(axis, len(shape_of(a)))
+    largest = expand_dims(reduce_max(stop_gradient_p(a), axes=axes), axes)
+    largest = where(isfinite(largest), largest, 0)
+    terms = exp(a - largest)
+    total = reduce_sum(terms if b is None else b * terms, axes=axes)
+    if keepdims:
+        total = expand_dims(total, axes)
+    else:
+        largest = reduce_sum(largest, axes=axes)
+    if return_sign:
+        return log(absolute(total)) + largest, sign(total)
+    return log(total) + largest
+
+
+@function_for(scipy.special.softmax)
+def softmax(x: Any, axis: Any = None) -> Any:
+    """exp(x) divided by its sum over axes: (..., n, ...) -> same shape; source: scipy.special.softmax."""
+    return exp(log_softmax(x, axis=axis))
+
+
+@function_for(scipy.special.log_softmax)
+def log_softmax(x: Any, axis: Any = None) -> Any:
+    """Logarithm of softmax: x - logsumexp(x) over axes; source: scipy.special.log_softmax."""
+    x = operand(x)
+    return x - logsumexp(x, axis=axis, keepdims=True)
+
+
 __all__ = [
     "beta", "betaln", "digamma", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "expit", "gamma", "gammaln", "i0",
-    "i0e", "i1", "i1e", "iv", "ive", "kl_div", "log_expit", "log_ndtr", "loggamma", "logit", "ndtr", "ndtri",
-    "polygamma", "psi", "rel_entr", "xlog1py", "xlogy", "zeta",
+    "i0e", "i1", "i1e", "iv", "ive", "kl_div", "log_expit", "log_ndtr", "log_softmax", "loggamma", "logit",
+    "logsumexp", "ndtr", "ndtri", "polygamma", "psi", "rel_entr", "softmax", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip
