@@ -29,12 +29,11 @@ from autodidax.transforms.vmap import vmap
 from autodidax.version import __version__
 
 remat = checkpoint
-ad_checkpoint = checkpoint
 
 __all__ = [
-    "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "config", "custom_jvp",
-    "custom_vjp", "device_get", "device_put", "elementwise_grad", "errors", "eval_jaxpr", "eval_shape", "float0", "grad",
-    "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "lax", "linear", "linear_transpose", "linearize",
-    "make_jaxpr", "map", "multilinear", "numpy", "pointwise", "registry", "remat", "sample", "scipy", "stop_gradient",
-    "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
+    "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "config",
+    "custom_jvp", "custom_vjp", "device_get", "device_put", "elementwise_grad", "errors", "eval_jaxpr", "eval_shape",
+    "float0", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "lax", "linear",
+    "linear_transpose", "linearize", "make_jaxpr", "map", "multilinear", "numpy", "pointwise", "registry", "remat",
+    "sample", "scipy", "stop_gradient", "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

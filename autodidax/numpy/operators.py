@@ -178,7 +178,7 @@ def install() -> None:
         setattr(Tracer, f"__{name}__", op)
 
 
-_PYTHON = {
+_PYTHON: dict[str, Any] = {
     "getitem": getitem, "setitem": _setitem, "delitem": _delitem, "bool": _bool, "float": _float, "int": _int,
     "index": _int, "complex": _complex, "array": _array, "round": _round, "len": _len, "iter": _iter,
     "reversed": _reversed, "contains": _contains, "format": _format, "repr": describe, "str": describe,

@@ -241,7 +241,7 @@ def pull_congruence(factor: np.ndarray, ct: np.ndarray) -> np.ndarray:
     return routines.trmm(1, inverse, half, side=1, trans_a=2, overwrite_b=1).T
 
 
-BLOCK = 64  # columns of a panel: small enough that work on the diagonal blocks is little, large enough for matrix products
+BLOCK = 64  # columns of a panel: little work on the diagonal blocks, yet large enough for matrix products
 
 
 def pull_cholesky(factor: np.ndarray, ct: np.ndarray) -> np.ndarray:

@@ -107,7 +107,8 @@ def mutants(p: Primitive) -> list[Mutant]:
         return []
     found = [*_of_results(p, "abstract_eval", ABSTRACT), *_of_results(p, "impl", IMPLEMENTATION)]
     if p.higher_order:
-        return found + [Mutant(p, rule, name, _traced_patch(p, rule, change)) for rule, (name, change) in TRACED.items()]
+        traced = TRACED.items()
+        return found + [Mutant(p, rule, name, _traced_patch(p, rule, change)) for rule, (name, change) in traced]
     found += _of_results(p, "batch", BATCH)
     if p.nondifferentiable:
         found.append(Mutant(p, "nondifferentiable", "dropped", _declared(p, nondifferentiable=None)))
@@ -262,7 +263,9 @@ TRACED = {
 }
 
 
-def _traced_patch(p: Primitive, rule: str, change: Callable[[Mutant, Any, Any], None]) -> Callable[[Mutant], list[Patch]]:
+def _traced_patch(
+    p: Primitive, rule: str, change: Callable[[Mutant, Any, Any], None]
+) -> Callable[[Mutant], list[Patch]]:
     def patches(mutant: Mutant) -> list[Patch]:
         original = getattr(p, rule)
 

@@ -22,8 +22,8 @@ from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import Rules, plain_list, traced_rules
 from autodidax.testing.staging import check_staging
-from autodidax.transforms.derivatives import jvp, linear_transpose, linearize, vjp
 from autodidax.transforms.backward import fit_ct, transpose_jvp
+from autodidax.transforms.derivatives import jvp, linear_transpose, linearize, vjp
 from autodidax.transforms.forward import jvp_rule
 
 MODES = ("fwd", "rev", "vmap", "jit")

@@ -9,13 +9,12 @@ import scipy.linalg
 import autodidax as ad
 from autodidax import errors
 from autodidax.core.avals import ShapedArray
-from autodidax.primitives.triangular import pull_cholesky, pull_congruence
 from autodidax.primitives import expm, factorizations, solves, triangular
 from autodidax.primitives.contraction import diagonals, matmul, swap_last, traces
 from autodidax.primitives.factorizations import cholesky, eigh, qr, svd
 from autodidax.primitives.reductions import reduce_sum
 from autodidax.primitives.solves import det, det_derivative, inv, slogdet, solve
-from autodidax.primitives.triangular import solve_triangular
+from autodidax.primitives.triangular import pull_cholesky, pull_congruence, solve_triangular
 from autodidax.testing.primitives import check_primitive
 from autodidax.transforms.stage import stage
 
