@@ -90,7 +90,7 @@ class TestVJP:
         f = ad.jit(lambda n, x: (n * x, n))
         n, g = vjp(f, 3, 2.0)[1]((1.0, None))
         assert n.dtype == float0 and isinstance(n, np.ndarray) and g == 3.0
-        y, (_, t) = jvp(f, (3, 2.0), (n, 1.0))
+        _, (_, t) = jvp(f, (3, 2.0), (n, 1.0))
         assert t.dtype == float0
         assert vjp(f, 3, 2.0)[1]((1.0, t))[1] == 3.0
 
