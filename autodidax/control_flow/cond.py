@@ -118,7 +118,7 @@ class Cond(HigherOrder):
     def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         branches = params["branches"]
         index, operands = args[0], args[1:]
-        linear = tuple(isinstance(a, LinearTracer) and a.trace is trace for a in operands)
+        linear = tuple(isinstance(a, LinearTracer) and a._trace is trace for a in operands)
         ins = tuple(a.node for a, on in zip(operands, linear, strict=True) if on)
         late = _union(linear_split(b, linear, affine=trace.affine)[1] for b in branches)
         if all(late):

@@ -304,7 +304,7 @@ class Loop(HigherOrder):
     # linear records
 
     def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        mine = [isinstance(a, LinearTracer) and a.trace is trace for a in args]
+        mine = [isinstance(a, LinearTracer) and a._trace is trace for a in args]
         on = self.parts(mine, params)
         parts = self.parts(args, params)
         body, n = params["body"], params["n_carry"]
@@ -339,7 +339,7 @@ class Loop(HigherOrder):
             *[x for x, f in zip(parts.carry, carry_on, strict=True) if f],
             *[x for x, f in zip(parts.xs, xs_on, strict=True) if f],
         ]
-        is_mine = [isinstance(x, LinearTracer) and x.trace is trace for x in inputs]
+        is_mine = [isinstance(x, LinearTracer) and x._trace is trace for x in inputs]
         n_c, n_k, n_x = sum(consts_on), sum(carry_on), sum(xs_on)
         second = _second_body(split, moved, n_c, n_k, n_x)
         avals = [a for a, f in zip(self.abstract_eval(**params)[count:], out_late, strict=True) if f]

@@ -136,22 +136,22 @@ class Tracer:
     `node` is what the trace attaches (record index, tangent, variable). Operators and NumPy's protocols are installed
     by the `numpy` layer."""
 
-    __slots__ = ("trace", "val", "node")
-    trace: Any
+    __slots__ = ("_trace", "val", "node")
+    _trace: Any
     val: Any
     node: Any
 
     @property
     def aval(self) -> ShapedArray:
-        return self.trace.aval_of(self)
+        return self._trace.aval_of(self)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.trace.aval_of(self).shape
+        return self._trace.aval_of(self).shape
 
     @property
     def dtype(self) -> np.dtype:
-        return self.trace.aval_of(self).dtype
+        return self._trace.aval_of(self).dtype
 
     @property
     def ndim(self) -> int:
@@ -254,7 +254,7 @@ def top_trace(args: Any) -> Any:
     level = 0
     for a in args:
         if isinstance(a, Tracer):
-            trace = a.trace
+            trace = a._trace
             if trace.level > level:
                 top, level = trace, trace.level
     if top is not None and stagings_open:
@@ -267,7 +267,7 @@ def op1(p: Any, impl: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     def op(x: Any) -> Any:
         if isinstance(x, Tracer):
-            trace = x.trace
+            trace = x._trace
             if stagings_open:
                 trace = innermost_staging(trace.level) or trace
             return trace.process1(p, x)
@@ -309,9 +309,9 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
     def op(x: Any, y: Any) -> Any:
         if isinstance(x, Tracer):
-            trace = x.trace
+            trace = x._trace
             if isinstance(y, Tracer):
-                other = y.trace
+                other = y._trace
                 if other is not trace and other.level > trace.level:
                     trace = other
             else:
@@ -321,7 +321,7 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
                     if y is NotImplemented:
                         return y
         elif isinstance(y, Tracer):
-            trace = y.trace
+            trace = y._trace
             t = type(x)
             if t is not float and (t is not ndarray or x.dtype.hasobject) and t not in _NUMBERS:
                 x = plain_operand(x)

@@ -13,7 +13,7 @@ from autodidax.transforms.stage import StageTracer
 def describe(x: Any) -> str:
     """A traced value as messages and repr show it: `Traced<f64[3]> by grad of loss`; never fails."""
     try:
-        return f"Traced<{x.aval!r}> by {x.trace.describe()}"
+        return f"Traced<{x.aval!r}> by {x._trace.describe()}"
     except Exception:  # a repr has to work in a debugger, whatever state the value is in
         return "Traced<?>"
 
@@ -24,12 +24,12 @@ def concrete(x: Tracer) -> Any:
     While a program is being staged, the value of an enclosing transform counts as not known: it is an operand of the
     program, which may run again with another value.
     """
-    if is_ended(x.trace):
+    if is_ended(x._trace):
         raise errors.UnexpectedTracerError(
-            f"a value traced by {x.trace.transform} of {x.trace.fun_name} was used after that transform had ended",
-            mend=f"return the value from {x.trace.fun_name} (use has_aux=True for extras) instead of storing it",
+            f"a value traced by {x._trace.transform} of {x._trace.fun_name} was used after that transform had ended",
+            mend=f"return the value from {x._trace.fun_name} (use has_aux=True for extras) instead of storing it",
         )
-    if interpreters.stagings_open and innermost_staging(x.trace.level) is not None:
+    if interpreters.stagings_open and innermost_staging(x._trace.level) is not None:
         return x
     return peel(x)
 
@@ -38,7 +38,7 @@ def argument_of(x: Tracer) -> str | None:
     """The name of the argument that a value of a staged program is, or is computed from alone."""
     if not isinstance(x, StageTracer):
         return None
-    trace = x.trace
+    trace = x._trace
     names = dict(zip(trace.inputs, trace.arg_names, strict=False))
     made_by = {v: eqn for eqn in trace.eqns for v in eqn.outvars}
     found: set[str] = set()
@@ -57,9 +57,9 @@ def argument_of(x: Tracer) -> str | None:
 
 def _where_from(x: Tracer) -> tuple[str, Trace]:
     """How a message names a value, and the trace on account of which its value is not known."""
-    staging = innermost_staging(x.trace.level) if interpreters.stagings_open else None
+    staging = innermost_staging(x._trace.level) if interpreters.stagings_open else None
     below = peel(x)
-    trace = staging or (below.trace if isinstance(below, Tracer) else x.trace)
+    trace = staging or (below._trace if isinstance(below, Tracer) else x._trace)
     name = argument_of(below if isinstance(below, Tracer) else x)
     of = f", which depends on {name} of {trace.fun_name}," if name else ""
     return f"a traced value ({x.aval!r}){of}", trace

@@ -106,7 +106,7 @@ def strong(x: Any) -> Any:
         if val is x.val:
             return x
         same = object.__new__(type(x))  # the same place in the record, or the same tangent
-        same.trace, same.val, same.node = x.trace, val, x.node if type(x.node) is int else strong(x.node)
+        same._trace, same.val, same.node = x._trace, val, x.node if type(x.node) is int else strong(x.node)
         return same
     t = type(x)
     if t in PYTHON_SCALARS:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import Trace, Tracer
+from autodidax.core.interpreters import Tracer
 from autodidax.numpy import (
     concreteness,
     contraction,
@@ -91,11 +91,6 @@ def _missing(name: str, mend: str) -> Callable[..., Any]:
     return method
 
 
-def _call_trace(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
-    # the attribute `trace` of a tracer is the transform that it belongs to, which is what x.trace(...) calls
-    raise errors.UnsupportedError("x.trace() is not supported on traced values", mend="write np.trace(x, ...)")
-
-
 def _getattr(self: Any, name: str) -> NoReturn:
     if name.startswith("__"):
         raise AttributeError(name)
@@ -127,7 +122,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "prod": reductions.prod, "ravel": shaping.ravel, "repeat": shaping.repeat, "reshape": _reshape,
     "round": elementwise.round, "searchsorted": sorting.searchsorted, "squeeze": shaping.squeeze,
     "std": statistics.std, "sum": reductions.sum, "swapaxes": shaping.swapaxes, "take": selecting.take,
-    "transpose": _transpose, "var": statistics.var,
+    "trace": shaping.trace, "transpose": _transpose, "var": statistics.var,
     "block_until_ready": lambda self: self, "to_device": lambda self, device, /, *, stream=None: self,
     "__array_namespace__": _namespace, "__getattr__": _getattr,
     "sort": _mutator("sort", "write x = anp.sort(x), or np.sort(x)"),
@@ -160,7 +155,6 @@ def install() -> None:
         setattr(Tracer, name, getattr(method, "__wrapped__", method))
     for name, get in ATTRIBUTES.items():
         setattr(Tracer, name, property(get))
-    Trace.__call__ = _call_trace  # type: ignore[method-assign]
 
 
 install()

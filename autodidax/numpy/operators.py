@@ -61,7 +61,7 @@ def getitem(x: Any, index: Any) -> Any:
     """x[index], with basic indices on the short path of the record."""
     t = type(index)
     if type(x) is ReverseTracer and (t is int or t is slice or (t is tuple and _is_basic(index))):
-        trace = x.trace
+        trace = x._trace
         # a trace that has ended is of another type: bind refuses it
         if type(trace) is ReverseTrace and (not interpreters.stagings_open or innermost_staging(trace.level) is None):
             val: Any = x.val

@@ -62,9 +62,9 @@ class MatMul(Primitive):
             """The matrix product of two arrays or traced values."""
             trace: Any = None
             if isinstance(x, Tracer):
-                trace = x.trace
-            if isinstance(y, Tracer) and (trace is None or y.trace.level > trace.level):
-                trace = y.trace
+                trace = x._trace
+            if isinstance(y, Tracer) and (trace is None or y._trace.level > trace.level):
+                trace = y._trace
             if trace is None:
                 return self.impl(x, y)
             if interpreters.stagings_open:

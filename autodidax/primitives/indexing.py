@@ -331,7 +331,10 @@ class GetItem(Primitive):
         return ShapedArray(layout(x.shape, index, [a.shape for a in arrays]).shape, x.dtype)
 
     def transpose(self, ct, x, *arrays, index):
-        return [added_into_zeros(ct, x.shape, arrays, index), *[None] * len(arrays)]
+        g = added_into_zeros(ct, x.shape, arrays, index)
+        if arrays:  # an index array, or a mask, selects: what it leaves out is a structural zero
+            g = Masked(g, added_into_zeros(np.ones(shape_of(ct), bool), x.shape, arrays, index))
+        return [g, *[None] * len(arrays)]
 
     def pull(self, ct, index, shape, dtype):
         """The cotangent of x for a basic index (the record's short form)."""

@@ -227,13 +227,13 @@ def _inexact_operands(p: Primitive) -> list[int]:
 
 def _scaled_tangents(mutant: Mutant, trace: Any, out: Any) -> None:
     for y in out:
-        if isinstance(y, Tracer) and y.trace is trace:
+        if isinstance(y, Tracer) and y._trace is trace:
             mutant.touched = mutant.touched or isinstance(y.node, Tracer) or bool(np.any(y.node))
             y.node = multiply(y.node, FACTOR)
 
 
 def _scaled_pullback(mutant: Mutant, trace: Any, out: Any) -> None:
-    mains = {trace.tape[y.node][1] for y in out if isinstance(y, Tracer) and y.trace is trace}
+    mains = {trace.tape[y.node][1] for y in out if isinstance(y, Tracer) and y._trace is trace}
     for main in mains:
         call, ins, count = trace.tape[main]
         trace.tape[main] = (Call(_scaled_call(mutant, call.pull), call.push), ins, count)
@@ -250,7 +250,7 @@ def _scaled_call(mutant: Mutant, pull: Callable[[Any], Any]) -> Callable[[Any], 
 
 def _rolled_rows(mutant: Mutant, trace: Any, out: Any) -> None:
     for y in out:
-        if isinstance(y, Tracer) and y.trace is trace and type(y.val) is np.ndarray:
+        if isinstance(y, Tracer) and y._trace is trace and type(y.val) is np.ndarray:
             right, y.val = y.val, np.roll(y.val, 1, axis=0)
             mutant.touched = mutant.touched or not np.array_equal(right, y.val)
 

@@ -207,10 +207,13 @@ def pull_general(p: Any, ct: Any, ins: Any, operands: Any, out: Any, params: dic
         return [None if g is None else _with_mask(g, m) for g, m in zip(gs, masks, strict=True)]
     if products[p.code]:
         return _pull_products(p, ct, ins, operands, out)
+    active = [k for k, n in enumerate(ins) if n >= 0]
+    partly_linear = p.linear_in and set(active) <= set(p.linear_in)
+    if not (p.linear or p.multilinear or partly_linear or p.vjp is not None):
+        return transpose_jvp(p, ct, active, operands, out, params)
     ct = _dense(ct)
     if p.multiple_results and p.linear and any(c is None for c in ct):
         ct = [zeros_of(a) if c is None else c for c, a in zip(ct, p.out_avals(*operands, **params), strict=True)]
-    active = [k for k, n in enumerate(ins) if n >= 0]
     if p.linear:
         return p.transpose(ct, *operands, **params)
     if p.multilinear:
@@ -219,12 +222,10 @@ def pull_general(p: Any, ct: Any, ins: Any, operands: Any, out: Any, params: dic
             stubs = [get_aval(v) if i == k else v for i, v in enumerate(operands)]
             gs[k] = p.transpose(ct, *stubs, **params)[k]
         return gs
-    if p.linear_in and set(active) <= set(p.linear_in):
+    if partly_linear:
         stubs = [get_aval(v) if i in active else v for i, v in enumerate(operands)]
         return p.transpose(ct, *stubs, **params)
-    if p.vjp is not None:
-        return p.vjp(ct, out, operands, tuple(n >= 0 for n in ins), **params)
-    return transpose_jvp(p, ct, active, operands, out, params)
+    return p.vjp(ct, out, operands, tuple(n >= 0 for n in ins), **params)
 
 
 def _with_mask(g: Any, m: Any) -> Any:
@@ -252,7 +253,7 @@ def transpose_jvp(p: Any, ct: Any, active: list[int], operands: Any, out: Any, p
         t_out = p.jvp(out, operands, tangents, **params)
         tape = trace.tape
     pairs = zip(t_out, ct, strict=True) if p.multiple_results else [(t_out, ct)]
-    gs = transpose_record(trace, tape, len(active), pairs)
+    gs = _transposed(trace, tape, len(active), pairs)
     result: list[Any] = [None] * len(operands)
     for k, g in zip(active, gs, strict=True):
         result[k] = g
@@ -261,14 +262,19 @@ def transpose_jvp(p: Any, ct: Any, active: list[int], operands: Any, out: Any, p
 
 def transpose_record(trace: Any, tape: list[Any], n_inputs: int, pairs: Any) -> list[Any]:
     """Cotangents of the inputs of a linear record from pairs (linear output or None, cotangent or None)."""
+    return [g.val if type(g) is Masked else g for g in _transposed(trace, tape, n_inputs, pairs)]
+
+
+def _transposed(trace: Any, tape: list[Any], n_inputs: int, pairs: Any) -> list[Any]:
+    """As `transpose_record`, with the structural zeros of the cotangents still marked."""
     cts: list[Any] = [None] * len(tape)
     for t, ct in pairs:
-        if ct is not None and isinstance(t, Tracer) and t.trace is trace:
+        if ct is not None and isinstance(t, Tracer) and t._trace is trace:
             have = cts[t.node]
-            ct = cast(ct, t.dtype)
+            ct = Masked(cast(ct.val, t.dtype), ct.mask) if type(ct) is Masked else cast(ct, t.dtype)
             cts[t.node] = ct if have is None else add_cts(have, ct)
     _walk(tape, n_inputs, cts)
-    return [g.val if type(g) is Masked else g for g in cts[:n_inputs]]
+    return cts[:n_inputs]
 
 
 def replay(tape: list[Any], inputs: list[Any]) -> list[Any]:

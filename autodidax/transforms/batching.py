@@ -49,12 +49,12 @@ class BatchTrace(Trace):
 
     def box(self, val: Any) -> Any:
         tracer = new(BatchTracer)
-        tracer.trace, tracer.val, tracer.node = self, val, None
+        tracer._trace, tracer.val, tracer.node = self, val, None
         return tracer
 
     def unbox(self, x: Any) -> tuple[Any, int | None]:
         """The value below and its batch dimension."""
-        if isinstance(x, Tracer) and x.trace is self:
+        if isinstance(x, Tracer) and x._trace is self:
             return x.val, 0
         return x, None
 
@@ -62,9 +62,9 @@ class BatchTrace(Trace):
         return self.box(p.op(x.val))
 
     def process2(self, p: Any, x: Any, y: Any) -> Any:
-        if isinstance(x, BatchTracer) and x.trace is self:
+        if isinstance(x, BatchTracer) and x._trace is self:
             x = x.val
-            if isinstance(y, BatchTracer) and y.trace is self:
+            if isinstance(y, BatchTracer) and y._trace is self:
                 y = y.val
                 rx, ry = len(x.shape), len(y.shape)
                 if rx != ry:  # a mapped operand of lower rank gets axes of size 1 behind the batch axis

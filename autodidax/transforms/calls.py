@@ -55,7 +55,7 @@ def is_linear(t: Any) -> bool:
     while isinstance(t, Tracer):
         if isinstance(t, LinearTracer):
             return True
-        if t.trace.staging:
+        if t._trace.staging:
             return False
         if isinstance(t.node, Tracer) and is_linear(t.node):
             return True
@@ -132,7 +132,7 @@ class ProgramCall(HigherOrder):
 
     def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         jaxpr, name = params["jaxpr"], params["name"]
-        linear = tuple(isinstance(a, LinearTracer) and a.trace is trace for a in args)
+        linear = tuple(isinstance(a, LinearTracer) and a._trace is trace for a in args)
         ins = tuple(a.node for a, on in zip(args, linear, strict=True) if on)
         split, out_late = linear_split(jaxpr, linear, affine=trace.affine)
         if all(out_late):

@@ -59,7 +59,7 @@ class _CustomCall(HigherOrder):
 
 def hidden_tracer(name: str, tracer: Tracer) -> errors.AutodidaxError:
     return errors.UnexpectedTracerError(
-        f"{name}, a function with a custom rule, uses a value of {tracer.trace.describe()} that could not be found "
+        f"{name}, a function with a custom rule, uses a value of {tracer._trace.describe()} that could not be found "
         "from its closure",
         mend="pass the value as an argument, or close over it directly",
     )
@@ -68,7 +68,7 @@ def hidden_tracer(name: str, tracer: Tracer) -> errors.AutodidaxError:
 def _without(trace: Any, name: str, values: Sequence[Any]) -> Sequence[Any]:
     """The values, checked to be free of this trace's tracers."""
     for x in values:
-        if isinstance(x, Tracer) and x.trace is trace:
+        if isinstance(x, Tracer) and x._trace is trace:
             raise hidden_tracer(name, x)
     return values
 
@@ -222,7 +222,7 @@ def pull_captured(fun: Callable[..., Any], values: Any, cts: Any, c: int) -> lis
         tape = trace.tape
     slots: list[Any] = [None] * len(tape)
     for o, ct in zip(outs, cts, strict=True):
-        if isinstance(o, Tracer) and o.trace is trace and not is_float0(ct):
+        if isinstance(o, Tracer) and o._trace is trace and not is_float0(ct):
             slots[o.node] = ct if slots[o.node] is None else slots[o.node] + ct
     return spread(backward(tape, sum(on), slots), on)
 

@@ -49,7 +49,7 @@ def split_aux(transform: str, fun: Any, out: Any) -> tuple[Any, Any]:
 def aux_values(aux: Any, trace: Any) -> Any:
     """Auxiliary output without this transform's tracers; plain arrays are copied."""
     leaves, treedef = tree.flatten(aux)
-    lowered = [x.val if isinstance(x, Tracer) and x.trace is trace else x for x in leaves]
+    lowered = [x.val if isinstance(x, Tracer) and x._trace is trace else x for x in leaves]
     return treedef.unflatten(fresh_outputs(lowered, always=True))
 
 
@@ -201,7 +201,7 @@ def _outputs(trace: Any, outs: list[Any]) -> tuple[list[Any], list[Any]]:
     """Nodes (None where constant) and values of a function's outputs."""
     nodes, values = [], []
     for x in outs:
-        if isinstance(x, Tracer) and x.trace is trace:
+        if isinstance(x, Tracer) and x._trace is trace:
             nodes.append(x.node)
             values.append(x.val)
         else:
@@ -234,7 +234,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
             outs, out_tree = tree.flatten(out)
             pairs = [trace.unbox(as_output(x, lambda: f"linearize: an output of {name}")) for x in outs]
         tape = linear.tape
-        nodes = [t.node if isinstance(t, Tracer) and t.trace is linear else None for _, t in pairs]
+        nodes = [t.node if isinstance(t, Tracer) and t._trace is linear else None for _, t in pairs]
     values = [v for v, _ in pairs]
     out_avals = [get_aval(v) for v in values]
     in_avals = [get_aval(x) for x in xs]
@@ -289,7 +289,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
         tape = trace.tape
     out_avals = []
     for x in outs:
-        if not (isinstance(x, Tracer) and x.trace is trace) and (isinstance(x, Tracer) or np.any(x)):
+        if not (isinstance(x, Tracer) and x._trace is trace) and (isinstance(x, Tracer) or np.any(x)):
             raise errors.NotLinearError(
                 f"linear_transpose: an output of {name} does not depend on its arguments",
                 mend="return linear functions of the arguments only",

@@ -34,12 +34,12 @@ class JVPTrace(Trace):
 
     def box(self, primal: Any, tangent: Any) -> Any:
         tracer = new(JVPTracer)
-        tracer.trace, tracer.val, tracer.node = self, primal, tangent
+        tracer._trace, tracer.val, tracer.node = self, primal, tangent
         return tracer
 
     def unbox(self, x: Any) -> tuple[Any, Any]:
         """Primal and tangent (None: zero) of any value."""
-        if isinstance(x, Tracer) and x.trace is self:
+        if isinstance(x, Tracer) and x._trace is self:
             return x.val, x.node
         return x, None
 
@@ -48,7 +48,7 @@ class JVPTrace(Trace):
         out = p.op(x_val)
         d = partial1[p.code]
         tracer = new(JVPTracer)
-        tracer.trace, tracer.val = self, out
+        tracer._trace, tracer.val = self, out
         tracer.node = x.node * d(out, x_val) if d is not None else p.products[0](x.node, out, x_val)
         return tracer
 

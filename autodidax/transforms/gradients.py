@@ -219,7 +219,7 @@ def _leaf_name(fun: Any, args: Any, kwargs: Any, key: int | str, k: int) -> str:
 
 def _scalar_output(transform: str, fun: Any, out: Any, trace: Any, holomorphic: bool) -> tuple[int | None, Any]:
     """Node and value of the scalar that is differentiated."""
-    if isinstance(out, Tracer) and out.trace is trace:
+    if isinstance(out, Tracer) and out._trace is trace:
         node, value = out.node, out.val
     else:
         if not tree.all_leaves([out]):

@@ -151,7 +151,7 @@ def vjp_program(closed: ClosedJaxpr, active: Flags, with_ct: Flags | None = None
                 boxed = [trace.input(x) if a else x for x, a in zip(xs, active, strict=True)]
                 outs = run(closed, boxed)
                 tape = trace.tape
-                pairs = [(o.val, o.node) if isinstance(o, Tracer) and o.trace is trace else (o, None) for o in outs]
+                pairs = [(o.val, o.node) if isinstance(o, Tracer) and o._trace is trace else (o, None) for o in outs]
             out_active = tuple(n is not None and (with_ct is None or with_ct[k]) for k, (_, n) in enumerate(pairs))
             slots: list[Any] = [None] * len(tape)
             cts = []
@@ -206,7 +206,7 @@ def linear_split(
                 outs = run(closed, [next(late_args) if on else x for x, on in zip(xs, late, strict=True)])
                 tape = linear.tape
             flags = tuple(
-                (isinstance(o, Tracer) and o.trace is linear) or (force is not None and force[k])
+                (isinstance(o, Tracer) and o._trace is linear) or (force is not None and force[k])
                 for k, o in enumerate(outs)
             )
             values = [zeros_of(a) if f else o for o, a, f in zip(outs, closed.out_avals, flags, strict=True)]
@@ -225,7 +225,7 @@ def _cut(
 
     def replayed(*ts: Any) -> list[Any]:
         results = replay(tape, list(ts))
-        return [results[o.node] if isinstance(o, Tracer) and o.trace is linear else o for o in late_outs]
+        return [results[o.node] if isinstance(o, Tracer) and o._trace is linear else o for o in late_outs]
 
     second, captured = stage(replayed, avals)
     position = {x.node: k for k, x in enumerate(xs)}

@@ -81,7 +81,7 @@ class ReverseTrace(Trace):
 
     def input(self, val: Any) -> Any:
         tracer = new(ReverseTracer)
-        tracer.trace, tracer.val, tracer.node = self, val, len(self.tape)
+        tracer._trace, tracer.val, tracer.node = self, val, len(self.tape)
         self.tape.append(None)
         return tracer
 
@@ -89,7 +89,7 @@ class ReverseTrace(Trace):
         """A tracer for the value that `node` computes."""
         tape = self.tape
         tracer = new(ReverseTracer)
-        tracer.trace, tracer.val, tracer.node = self, val, len(tape)
+        tracer._trace, tracer.val, tracer.node = self, val, len(tape)
         tape.append(node)
         return tracer
 
@@ -104,7 +104,7 @@ class ReverseTrace(Trace):
         """Nodes (-1 where constant) and the values below."""
         ins, vals = [], []
         for a in args:
-            if isinstance(a, Tracer) and a.trace is self:
+            if isinstance(a, Tracer) and a._trace is self:
                 ins.append(a.node)
                 vals.append(a.val)
             else:
@@ -117,7 +117,7 @@ class ReverseTrace(Trace):
         out = p.evaluate(x_val) if type(x_val) in _plain_types else p.op(x_val)
         keep = p.keep[0]
         tracer = new(ReverseTracer)
-        tracer.trace = self
+        tracer._trace = self
         tracer.val = out
         tape = self.tape
         tracer.node = len(tape)
@@ -127,13 +127,13 @@ class ReverseTrace(Trace):
     def process2(self, p: Any, x: Any, y: Any) -> Any:
         keep = 0
         kx, ky = p.keep
-        if isinstance(x, ReverseTracer) and x.trace is self:
+        if isinstance(x, ReverseTracer) and x._trace is self:
             nx = x.node
             x = x.val
             keep = kx
         else:
             nx = -1
-        if isinstance(y, ReverseTracer) and y.trace is self:
+        if isinstance(y, ReverseTracer) and y._trace is self:
             ny = y.node
             y = y.val
             keep |= ky
@@ -163,7 +163,7 @@ class ReverseTrace(Trace):
             if not ((ty is float and ny < 0 and tx is not complex) or (tx is float and nx < 0 and ty is not complex)):
                 fit = needed_fit(nx, ny, x, y, out)
         tracer = new(ReverseTracer)
-        tracer.trace = self
+        tracer._trace = self
         tracer.val = out
         tape = self.tape
         tracer.node = len(tape)
@@ -298,13 +298,13 @@ class LinearTrace(ReverseTrace):
     def input(self, val: Any) -> Any:
         aval = val if type(val) is ShapedArray else get_aval(val)
         tracer = new(LinearTracer)
-        tracer.trace, tracer.val, tracer.node = self, ShapedArray(aval.shape, aval.dtype), len(self.tape)
+        tracer._trace, tracer.val, tracer.node = self, ShapedArray(aval.shape, aval.dtype), len(self.tape)
         self.tape.append(None)
         return tracer
 
     def result(self, val: Any, node: tuple[Any, ...]) -> Any:
         tracer = new(LinearTracer)
-        tracer.trace, tracer.val, tracer.node = self, val, len(self.tape)
+        tracer._trace, tracer.val, tracer.node = self, val, len(self.tape)
         self.tape.append(node)
         return tracer
 
@@ -319,8 +319,8 @@ class LinearTrace(ReverseTrace):
         return self.result(x.val, (p.code, x.node, None, None))
 
     def process2(self, p: Any, x: Any, y: Any) -> Any:
-        nx = x.node if isinstance(x, LinearTracer) and x.trace is self else -1
-        ny = y.node if isinstance(y, LinearTracer) and y.trace is self else -1
+        nx = x.node if isinstance(x, LinearTracer) and x._trace is self else -1
+        ny = y.node if isinstance(y, LinearTracer) and y._trace is self else -1
         self.require_linear(p, (nx, ny), (x, y))
         ax, ay = get_aval(x), get_aval(y)
         out = p.abstract_eval(ax, ay)
@@ -332,7 +332,7 @@ class LinearTrace(ReverseTrace):
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if p.higher_order:
             return p.trace_linear(self, args, params)
-        ins = tuple(a.node if isinstance(a, LinearTracer) and a.trace is self else -1 for a in args)
+        ins = tuple(a.node if isinstance(a, LinearTracer) and a._trace is self else -1 for a in args)
         self.require_linear(p, ins, args)
         kept = tuple(self.kept(a) if n < 0 else a.val for n, a in zip(ins, args, strict=True))
         out = p.out_avals(*map(get_aval, args), **params)

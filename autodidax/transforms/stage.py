@@ -60,13 +60,13 @@ class StageTrace(Trace):
 
     def input(self, aval: ShapedArray) -> Any:
         tracer = new(StageTracer)
-        tracer.trace, tracer.val, tracer.node = self, aval, Var(aval)
+        tracer._trace, tracer.val, tracer.node = self, aval, Var(aval)
         return tracer
 
     def atom(self, x: Any) -> Any:
         """The variable or literal that stands for an operand."""
         if isinstance(x, Tracer):
-            if x.trace is self:
+            if x._trace is self:
                 return x.node
             entry = self.captured.get(id(x))
             if entry is None:

@@ -119,7 +119,6 @@ ERRORS = {
     "x.tolist": (lambda x: x.tolist(), errors.ConcretizationTypeError, "has_aux"),
     "x.flat": (lambda x: x.flat, errors.UnsupportedError, "ravel"),
     "x.nothing": (lambda x: x.nothing, AttributeError, "nothing"),
-    "x.trace": (lambda x: x.trace(), errors.UnsupportedError, "np.trace"),
     "pickle": (lambda x: pickle.dumps(x), errors.UnsupportedError, "pickle"),
     "masked array": (lambda x: np.add(x, np.ma.array(plain, mask=[0, 1, 0])), errors.DtypeError, "mask"),
     # writing
