@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 from autodidax import errors, tree
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
@@ -28,6 +28,7 @@ from autodidax.transforms.boundary import (
 )
 from autodidax.transforms.derivatives import aux_values, jvp, split_aux
 from autodidax.transforms.reverse import Guard, ReverseTrace
+from autodidax.transforms.signatures import Argnames, Argnums, Aux, P, T
 
 
 class Selection:
@@ -110,6 +111,39 @@ def check_differentiable(transform: str, x: Any, holomorphic: bool, allow_int: b
         )
 
 
+@overload
+def value_and_grad(
+    fun: Callable[P, tuple[T, Aux]],
+    argnums: Argnums = None,
+    *,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+    argnames: Argnames = None,
+) -> Callable[P, tuple[tuple[T, Aux], Any]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, tuple[T, Aux]],
+    argnums: Argnums,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+    *,
+    argnames: Argnames = None,
+) -> Callable[P, tuple[tuple[T, Aux], Any]]: ...
+@overload
+def value_and_grad(
+    fun: Callable[P, T],
+    argnums: Argnums = None,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+    *,
+    argnames: Argnames = None,
+) -> Callable[P, tuple[T, Any]]: ...
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: Any = None,
@@ -253,6 +287,39 @@ def _scalar_output(transform: str, fun: Any, out: Any, trace: Any, holomorphic: 
     return node, value
 
 
+@overload
+def grad(
+    fun: Callable[P, tuple[Any, Aux]],
+    argnums: Argnums = None,
+    *,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+    argnames: Argnames = None,
+) -> Callable[P, tuple[Any, Aux]]: ...
+@overload
+def grad(
+    fun: Callable[P, tuple[Any, Aux]],
+    argnums: Argnums,
+    has_aux: Literal[True],
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+    *,
+    argnames: Argnames = None,
+) -> Callable[P, tuple[Any, Aux]]: ...
+@overload
+def grad(
+    fun: Callable[P, Any],
+    argnums: Argnums = None,
+    has_aux: Literal[False] = False,
+    holomorphic: bool = False,
+    allow_int: bool = False,
+    reduce_axes: Any = (),
+    *,
+    argnames: Argnames = None,
+) -> Callable[P, Any]: ...
 def grad(
     fun: Callable[..., Any],
     argnums: Any = None,
@@ -300,7 +367,7 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]
     return jvp(grad(fun, argnums), primals, tangents)
 
 
-def elementwise_grad(fun: Callable[..., Any], argnums: Any = None, *, argnames: Any = None) -> Callable[..., Any]:
+def elementwise_grad(fun: Callable[P, Any], argnums: Argnums = None, *, argnames: Argnames = None) -> Callable[P, Any]:
     """A function that returns the derivative of an elementwise function at each entry: the gradient of the sum of its
     output.
 

@@ -21,6 +21,7 @@ from autodidax.transforms.boundary import (
 )
 from autodidax.transforms.derivatives import jvp, vjp
 from autodidax.transforms.gradients import Selection, check_differentiable
+from autodidax.transforms.signatures import P
 from autodidax.transforms.vmap import vmap
 
 
@@ -91,13 +92,13 @@ def _check_inputs(
 
 
 def jacfwd(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: Any = None,
     has_aux: bool = False,
     holomorphic: bool = False,
     *,
     argnames: Any = None,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """A function that returns the Jacobian of `fun` by forward mode: for an output leaf of shape (*out) and an input
     leaf of shape (*in), an array of shape (*out, *in), in the tree of the output with the input's tree at each leaf.
 
@@ -134,14 +135,14 @@ def jacfwd(
 
 
 def jacrev(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: Any = None,
     has_aux: bool = False,
     holomorphic: bool = False,
     allow_int: bool = False,
     *,
     argnames: Any = None,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """A function that returns the Jacobian of `fun` by reverse mode; the result is that of `jacfwd`.
 
     Source: jax.jacrev.
@@ -189,13 +190,13 @@ jacobian = jacrev
 
 
 def hessian(
-    fun: Callable[..., Any],
+    fun: Callable[P, Any],
     argnums: Any = None,
     has_aux: bool = False,
     holomorphic: bool = False,
     *,
     argnames: Any = None,
-) -> Callable[..., Any]:
+) -> Callable[P, Any]:
     """A function that returns the Hessian of `fun`: forward mode over reverse mode, with the tree of the inputs inside
     that of the inputs, and shapes (*out, *in, *in).
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from autodidax.transforms.boundary import (
 )
 from autodidax.transforms.calls import jit_p
 from autodidax.transforms.closures import reaches_tracer
+from autodidax.transforms.signatures import JitFunction, P, T
 from autodidax.transforms.staging import StaticArguments, stage_call, struct_aval
 
 _programs: weakref.WeakKeyDictionary[Any, dict[Any, Any]] = weakref.WeakKeyDictionary()
@@ -99,6 +100,30 @@ class CompiledFunction:
         return self._out_tree.unflatten(outs)
 
 
+@overload
+def jit(
+    fun: Callable[P, T],
+    *,
+    static_argnums: Any = None,
+    static_argnames: Any = None,
+    donate_argnums: Any = None,
+    donate_argnames: Any = None,
+    keep_unused: bool = False,
+    inline: bool = False,
+    backend: str = "numpy",
+) -> JitFunction[P, T]: ...
+@overload
+def jit(
+    fun: None = None,
+    *,
+    static_argnums: Any = None,
+    static_argnames: Any = None,
+    donate_argnums: Any = None,
+    donate_argnames: Any = None,
+    keep_unused: bool = False,
+    inline: bool = False,
+    backend: str = "numpy",
+) -> Callable[[Callable[P, T]], JitFunction[P, T]]: ...
 def jit(
     fun: Callable[..., Any] | None = None,
     *,

@@ -167,9 +167,7 @@ class ReverseTrace(Trace):
         tracer.val = out
         tape = self.tape
         tracer.node = len(tape)
-        tape.append(
-            (p.code, nx, ny, x if keep & 1 else None, y if keep & 2 else None, out if keep & 4 else None, fit)
-        )
+        tape.append((p.code, nx, ny, x if keep & 1 else None, y if keep & 2 else None, out if keep & 4 else None, fit))
         return tracer
 
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:

@@ -21,16 +21,17 @@ from autodidax.transforms.boundary import (
     own_copy,
     wrapping,
 )
+from autodidax.transforms.signatures import P, T
 
 
 def vmap(
-    fun: Callable[..., Any],
+    fun: Callable[P, T],
     in_axes: Any = 0,
     out_axes: Any = 0,
     axis_name: Hashable | None = None,
     axis_size: int | None = None,
     spmd_axis_name: Hashable | None = None,
-) -> Callable[..., Any]:
+) -> Callable[P, T]:
     """A function that maps `fun` over an axis of its arguments, as one vectorized computation.
 
     Parameters
