@@ -332,7 +332,7 @@ class GetItem(Primitive):
 
     def transpose(self, ct, x, *arrays, index):
         g = added_into_zeros(ct, x.shape, arrays, index)
-        if arrays:  # an index array, or a mask, selects: what it leaves out is a structural zero
+        if any(shape_of(a) for a in arrays):  # an index array or a mask selects: the rest is a structural zero
             g = Masked(g, added_into_zeros(np.ones(shape_of(ct), bool), x.shape, arrays, index))
         return [g, *[None] * len(arrays)]
 

@@ -21,14 +21,14 @@ ndarray = np.ndarray
 _NOT_PLAIN = (Tracer, Masked)
 
 
-def backward(tape: list[Any], n_inputs: int, cts: list[Any]) -> list[Any]:
+def backward(tape: list[Any], n_inputs: int, cts: list[Any], *, keep_masks: bool = False) -> list[Any]:
     """Cotangents of the inputs, from `cts`: one entry a node of the record, None for zero. `cts` is used up.
 
     Runs with floating-point warnings off: a cotangent of inf or nan says itself what happened.
     """
     with quietly():
         _walk(tape, n_inputs, cts)
-    return [g.val if type(g) is Masked else g for g in cts[:n_inputs]]
+    return cts[:n_inputs] if keep_masks else [g.val if type(g) is Masked else g for g in cts[:n_inputs]]
 
 
 def _walk(tape: list[Any], n_inputs: int, cts: list[Any]) -> None:
@@ -79,7 +79,7 @@ def _walk(tape: list[Any], n_inputs: int, cts: list[Any]) -> None:
             slots[k] = ct
         elif kind == 3:
             call, ins, _ = node
-            _add_all(cts, ins, call.pull(_dense(ct)))
+            _add_all(cts, ins, call.pull(ct if call.takes_masks else _dense(ct)))
         else:
             code, ins, operands, out, params, _ = node
             p = by_code[code]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from autodidax.compile.program import compiled
-from autodidax.core.avals import is_inexact
-from autodidax.core.interpreters import Tracer, dtype_of, get_aval
+from autodidax.core.avals import Masked, is_inexact
+from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.core.primitive import Primitive, Sample
 from autodidax.primitives.convert import zeros_of
 from autodidax.primitives.elementwise import sin
-from autodidax.primitives.shape import reduce_sum
+from autodidax.primitives.shape import broadcast_to, reduce_sum
 from autodidax.transforms.forward import instantiate
 from autodidax.transforms.program import (
     Flags,
@@ -81,7 +81,34 @@ def take_residuals(split: Split, args: Sequence[Any], extra: Sequence[Any]) -> l
 
 def fill_cts(cts: Sequence[Any], avals: Sequence[Any], out_active: Sequence[bool]) -> list[Any]:
     """The cotangents that a backward program takes: zeros where there is none."""
+    cts = [c.val if type(c) is Masked else c for c in cts]
     return [zeros_of(a) if c is None else c for c, a, on in zip(cts, avals, out_active, strict=True) if on]
+
+
+def masked_flags(cts: Sequence[Any]) -> tuple[bool, ...]:
+    """Which cotangents have structural zeros."""
+    return tuple(type(c) is Masked for c in cts)
+
+
+def masks_of(cts: Sequence[Any]) -> list[Any]:
+    """The masks of the cotangents that have one, each of its cotangent's shape."""
+    return [
+        c.mask if shape_of(c.mask) == shape_of(c.val) else broadcast_to(c.mask, shape=shape_of(c.val))
+        for c in cts
+        if type(c) is Masked
+    ]
+
+
+def with_masks(results: Sequence[Any], late: Sequence[bool], late_masks: Sequence[bool]) -> list[Any]:
+    """Cotangents from a backward program's results: values, then masks."""
+    values = spread(results, late)
+    masks = spread(results[sum(late) :], late_masks)
+    return [g if m is None else Masked(g, m) for g, m in zip(values, masks, strict=True)]
+
+
+def hold_constants(trace: Any, ins: Sequence[int], vals: Sequence[Any]) -> list[Any]:
+    """The operands, as a record may keep them."""
+    return [v if n >= 0 else trace.guard.hold_operand(v) for n, v in zip(ins, vals, strict=True)]
 
 
 def spread(values: Any, flags: Sequence[bool]) -> list[Any]:
@@ -122,13 +149,19 @@ class ProgramCall(HigherOrder):
         outs = self(*vals, jaxpr=split.first, name=name)
         n = len(jaxpr.out_avals)
         residuals = [trace.guard.hold_operand(r) for r in take_residuals(split, vals, outs[n:])]
+        held = hold_constants(trace, ins, vals)
         avals = jaxpr.out_avals
 
         def pull(cts: list[Any]) -> list[Any]:
+            if any(type(c) is Masked for c in cts):
+                masked = vjp_program(jaxpr, active, masked_flags(cts))
+                kept = take_residuals(masked, held, self(*held, jaxpr=masked.first, name=name)[n:])
+                gs = self(*kept, *fill_cts(cts, avals, split.out_active), *masks_of(cts), jaxpr=masked.second, name=name)
+                return spread(with_masks(gs, masked.late, masked.late_masks), active)
             gs = self(*residuals, *fill_cts(cts, avals, split.out_active), jaxpr=split.second, name=name)
             return spread(spread(gs, split.late), active)
 
-        return record_call(trace, outs[:n], split.out_active, Call(pull), ins)
+        return record_call(trace, outs[:n], split.out_active, Call(pull, takes_masks=True), ins)
 
     def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         jaxpr, name = params["jaxpr"], params["name"]

@@ -6,10 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autodidax import tree
+from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.transforms.boundary import as_value, check_callable, leaf_names, name_of, parameter_names, wrapping
-from autodidax.transforms.calls import ProgramCall, fill_cts, record_call, spread, take_residuals
+from autodidax.transforms.calls import (
+    ProgramCall,
+    fill_cts,
+    hold_constants,
+    masked_flags,
+    masks_of,
+    record_call,
+    spread,
+    take_residuals,
+    with_masks,
+)
 from autodidax.transforms.program import run, stage, tangent_aval, vjp_program
 from autodidax.transforms.reverse import Call
 from autodidax.transforms.staging import StaticArguments, stage_call
@@ -23,22 +34,23 @@ class Remat(ProgramCall):
         ins, vals = trace.split(args)
         active = tuple(n >= 0 for n in ins)
         outs = self(*vals, jaxpr=jaxpr, name=name)
-        held = [trace.guard.hold_operand(v) for v in vals]
-        program, out_active, late = _again(jaxpr, active)
+        held = hold_constants(trace, ins, vals)
+        split = vjp_program(jaxpr, active)
         avals = jaxpr.out_avals
 
         def pull(cts: list[Any]) -> list[Any]:
-            gs = self(*held, *fill_cts(cts, avals, out_active), jaxpr=program, name=name)
-            return spread(spread(gs, late), active)
+            program, late, late_masks = _again(jaxpr, active, masked_flags(cts))
+            gs = self(*held, *fill_cts(cts, avals, split.out_active), *masks_of(cts), jaxpr=program, name=name)
+            return spread(with_masks(gs, late, late_masks), active)
 
-        return record_call(trace, outs, out_active, Call(pull), ins)
+        return record_call(trace, outs, split.out_active, Call(pull, takes_masks=True), ins)
 
 
-def _again(jaxpr: ClosedJaxpr, active: tuple[bool, ...]) -> Any:
-    """One program from inputs and cotangents to cotangents of the inputs."""
-    key = ("remat", active)
+def _again(jaxpr: ClosedJaxpr, active: tuple[bool, ...], masked: tuple[bool, ...]) -> Any:
+    """One program from inputs, cotangents and masks to cotangents (and masks) of the inputs."""
+    key = ("remat", active, masked)
     if key not in jaxpr.derived:
-        split = vjp_program(jaxpr, active)
+        split = vjp_program(jaxpr, active, masked)
         n_in, n_out = len(jaxpr.in_avals), len(jaxpr.out_avals)
 
         def forward_and_backward(*args: Any) -> list[Any]:
@@ -47,8 +59,9 @@ def _again(jaxpr: ClosedJaxpr, active: tuple[bool, ...]) -> Any:
             return run(split.second, [*take_residuals(split, values, extra), *cts])
 
         cts = [tangent_aval(a) for a, on in zip(jaxpr.out_avals, split.out_active, strict=True) if on]
+        cts += [ShapedArray(a.shape, bool) for a, on in zip(jaxpr.out_avals, masked, strict=True) if on]
         program, _ = stage(forward_and_backward, [*jaxpr.in_avals, *cts], transform="checkpoint")
-        jaxpr.derived[key] = program, split.out_active, split.late
+        jaxpr.derived[key] = program, split.late, split.late_masks
     return jaxpr.derived[key]
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from autodidax.core.avals import ShapedArray, is_inexact
+from autodidax.core.avals import Masked, ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr
 from autodidax.primitives.convert import zeros_of
-from autodidax.transforms.backward import backward, cast, replay, transpose_record
+from autodidax.transforms.backward import add_cts, backward, cast, replay, transpose_record
 from autodidax.transforms.batching import BatchTrace, repeated
 from autodidax.transforms.forward import JVPTrace, instantiate
 from autodidax.transforms.reverse import LinearTrace, ReverseTrace
@@ -76,13 +76,14 @@ class Residual(NamedTuple):
 class Split(NamedTuple):
     """A program in two: `first` has the original inputs and returns the original outputs, then residuals; `second`
     takes the residuals and the late inputs. `out_active`: the outputs that have a late counterpart; `late`: which of
-    the late results are present (the others are zero)."""
+    the late results are present (the others are zero); `late_masks`: those whose mask of structural zeros follows."""
 
     first: ClosedJaxpr
     second: ClosedJaxpr
     residuals: tuple[Residual, ...]
     out_active: Flags
     late: Flags
+    late_masks: Flags = ()
 
 
 def split_program(whole: ClosedJaxpr, n_early: int, n_out: int, out_active: Flags, late: Flags) -> Split:
@@ -138,11 +139,12 @@ def close(invars: Sequence[Var], outvars: Sequence[Any], eqns: list[JaxprEqn], c
     return ClosedJaxpr(Jaxpr(constvars, list(invars), list(outvars), eqns), [consts[v] for v in constvars])
 
 
-def vjp_program(closed: ClosedJaxpr, active: Flags, with_ct: Flags | None = None) -> Split:
+def vjp_program(closed: ClosedJaxpr, active: Flags, masked: Flags | None = None) -> Split:
     """Forward and backward program. The backward one takes residuals and the cotangents of the outputs in `out_active`
-    (those that depend on an active input, and are in `with_ct`), and returns cotangents of the active inputs: those
-    marked in `late` (the others are zero)."""
-    key = ("vjp", active, with_ct)
+    (those that depend on an active input), and returns cotangents of the active inputs: those marked in `late` (the
+    others are zero). It takes a mask of structural zeros, after the cotangents, for each output in `masked` (and in
+    `out_active`), and returns masks of the results in `late_masks`, after the results."""
+    key = ("vjp", active, masked)
     if key not in closed.derived:
         avals = closed.in_avals
         with StageTrace("vjp", "a staged program") as staging:
@@ -152,20 +154,27 @@ def vjp_program(closed: ClosedJaxpr, active: Flags, with_ct: Flags | None = None
                 outs = run(closed, boxed)
                 tape = trace.tape
                 pairs = [(o.val, o.node) if isinstance(o, Tracer) and o._trace is trace else (o, None) for o in outs]
-            out_active = tuple(n is not None and (with_ct is None or with_ct[k]) for k, (_, n) in enumerate(pairs))
+            out_active = tuple(n is not None for _, n in pairs)
             slots: list[Any] = [None] * len(tape)
-            cts = []
-            for (_, n), on, aval in zip(pairs, out_active, closed.out_avals, strict=True):
-                if on and n is not None:
-                    ct = staging.input(tangent_aval(aval))
+            cts, masks = [], []
+            for k, ((_, n), aval) in enumerate(zip(pairs, closed.out_avals, strict=True)):
+                if n is not None:
+                    ct: Any = staging.input(tangent_aval(aval))
                     cts.append(ct)
-                    slots[n] = ct if slots[n] is None else slots[n] + ct
-            gs = backward(tape, sum(active), slots)
+                    if masked is not None and masked[k]:
+                        masks.append(staging.input(ShapedArray(aval.shape, bool)))
+                        ct = Masked(ct, masks[-1])
+                    slots[n] = ct if slots[n] is None else add_cts(slots[n], ct)
+            gs = backward(tape, sum(active), slots, keep_masks=masked is not None)
             on_avals = [a for a, on in zip(avals, active, strict=True) if on]
             late = tuple(g is not None for g in gs)
-            results = [cast(g, a.dtype) for g, a in zip(gs, on_avals, strict=True) if g is not None]
-            whole, _ = staging.finish([*xs, *cts], [*(v for v, _ in pairs), *results])
-        closed.derived[key] = split_program(whole, len(xs), len(outs), out_active, late)
+            late_masks = tuple(type(g) is Masked for g in gs)
+            values = [g.val if type(g) is Masked else g for g in gs]
+            results = [cast(g, a.dtype) for g, a in zip(values, on_avals, strict=True) if g is not None]
+            results += [g.mask for g in gs if type(g) is Masked]
+            whole, _ = staging.finish([*xs, *cts, *masks], [*(v for v, _ in pairs), *results])
+        split = split_program(whole, len(xs), len(outs), out_active, late)
+        closed.derived[key] = split._replace(late_masks=late_masks)
     return closed.derived[key]
 
 

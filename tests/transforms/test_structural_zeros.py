@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import autodidax as ad
 import autodidax.numpy as anp
 from autodidax import grad, jit, jvp, vmap
 
@@ -96,3 +97,44 @@ def test_computed_zero_times_infinity_is_nan(mode):
 def test_infinity_of_the_branch_taken_stays():
     assert grad(lambda x: np.where(x >= 0, np.sqrt(x), 0.0))(0.0) == np.inf
     assert np.isnan(grad(lambda x: np.where(x >= 0, np.sqrt(x) ** 2, 0.0))(0.0))
+
+
+STAGED = {
+    "jit": lambda f: ad.jit(f),
+    "checkpoint": lambda f: ad.checkpoint(f),
+    "jit of jit": lambda f: ad.jit(ad.jit(f)),
+    "upstream of a call": lambda f: lambda x: ad.jit(np.sqrt)(f(x)),
+}
+WAYS = {
+    "eager": lambda f: ad.grad(f),
+    "jit": lambda f: ad.jit(ad.grad(f)),
+    "of jit": lambda f: ad.grad(ad.jit(f)),
+    "vmap": lambda f: lambda x: ad.vmap(ad.grad(f))(x[None])[0],
+}
+
+
+@pytest.mark.parametrize("staged", STAGED)
+@pytest.mark.parametrize("way", WAYS)
+def test_the_branch_not_taken_poisons_nothing_through_a_staged_call(staged, way):
+    x = np.array([0.0, 4.0])
+    inner = STAGED[staged](np.sqrt)
+    with np.errstate(all="ignore"):
+        got = WAYS[way](lambda x: np.sum(np.where(x > 0, inner(x), 0.0)))(x)
+        want = ad.grad(lambda x: inner(x[1]))(x)
+    np.testing.assert_allclose(got, [0.0, want[1]])
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.max(np.sqrt(x)),
+        lambda x: np.sum(np.sqrt(x)[np.array([1, 1])]),
+        lambda x: np.sum(anp.take(np.sqrt(x), np.array([1]))),
+    ],
+    ids=["max", "index array", "take"],
+)
+def test_what_a_selection_leaves_out_poisons_nothing(way, f):
+    with np.errstate(all="ignore"):
+        got = WAYS[way](f)(np.array([0.0, 4.0]))
+    assert got[0] == 0.0 and got[1] in (0.25, 0.5)
