@@ -17,9 +17,12 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+from numpy import exceptions as _exceptions
+
 __all__ = [
     "ArgumentError",
     "AutodidaxError",
+    "AxisError",
     "CheckError",
     "ConcretizationTypeError",
     "DtypeError",
@@ -54,7 +57,8 @@ active_transforms: Callable[[], list[str]] = _no_transforms
 """Describes the open transforms, innermost first, for the ``in:`` line; ``core`` puts its own here."""
 
 
-def _is_user_code(frame: FrameType) -> bool:
+def is_user_code(frame: FrameType) -> bool:
+    """Whether a frame runs code outside of the package, NumPy, SciPy and the wrappers of the standard library."""
     if frame.f_code.co_filename.startswith(_OWN_FILES):
         return False
     module: str = frame.f_globals.get("__name__") or ""
@@ -70,7 +74,7 @@ def user_frame() -> tuple[str, int, str] | None:
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
-        if _is_user_code(frame):
+        if is_user_code(frame):
             # "test_fit.<locals>.loss" is "loss" to its reader, "Model.loss" stays.
             function = frame.f_code.co_qualname.rpartition("<locals>.")[2]
             return frame.f_code.co_filename, frame.f_lineno, function
@@ -84,7 +88,7 @@ def user_frame_of(error: BaseException) -> tuple[str, int, str] | None:
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
-        if _is_user_code(frame):
+        if is_user_code(frame):
             found = frame.f_code.co_filename, traceback.tb_lineno, frame.f_code.co_qualname.rpartition("<locals>.")[2]
         traceback = traceback.tb_next
     return found
@@ -139,6 +143,20 @@ class ShapeError(AutodidaxError, ValueError, TypeError):
     Repair::
 
         grad(lambda x: np.sum(x * y.T))(x)
+    """
+
+
+class AxisError(ShapeError, _exceptions.AxisError):
+    """An axis that the array does not have; an IndexError and a ValueError, as NumPy's own is.
+
+    Fails::
+
+        x = np.ones(3)
+        grad(lambda x: np.sum(np.cumsum(x, axis=1)))(x)
+
+    Repair::
+
+        grad(lambda x: np.sum(np.cumsum(x, axis=0)))(x)
     """
 
 

@@ -20,7 +20,7 @@ from autodidax.primitives.indexing import Slot, getitem_p
 from autodidax.primitives.reductions import argmax, reduce_or
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import reshape
-from autodidax.transforms.boundary import name_of
+from autodidax.transforms.boundary import name_of, unshared
 from autodidax.transforms.calls import (
     HigherOrder,
     box_outputs,
@@ -290,7 +290,7 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         )
     known = concrete(pred)
     if known is not None:
-        return true_fun(*operands) if known else false_fun(*operands)
+        return unshared(true_fun(*operands) if known else false_fun(*operands), operands)
     index = pred if dtype_of(pred).kind == "b" else pred != 0
     return _staged_branches("cond", index, [false_fun, true_fun], operands)
 
@@ -313,7 +313,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         )
     known = concrete(index)
     if known is not None:
-        return branches[min(max(int(known), 0), len(branches) - 1)](*operands)
+        return unshared(branches[min(max(int(known), 0), len(branches) - 1)](*operands), operands)
     if len(branches) == 1:
         return branches[0](*operands)
     return _staged_branches("switch", index, branches, operands)

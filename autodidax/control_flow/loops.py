@@ -17,7 +17,15 @@ from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.primitives.convert import convert_element_type
 from autodidax.primitives.indexing import getitem_p
 from autodidax.primitives.shape import stack
-from autodidax.transforms.boundary import as_output, as_value, check_callable, described, name_of
+from autodidax.transforms.boundary import (
+    as_output,
+    as_value,
+    check_callable,
+    described,
+    name_of,
+    own_copy,
+    unshared,
+)
 
 
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
@@ -40,7 +48,7 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
             if known is None:
                 break
             if not known:
-                return val
+                return unshared(val, init_val)
             if stepped:
                 val = body_fun(val)
             else:
@@ -49,10 +57,11 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
 
 
 def _predicate(x: Any) -> Any:
-    if not tree.all_leaves([x]) or shape_of(as_output(x, lambda: "while_loop: the condition's result")):
+    value = as_output(x, lambda: "while_loop: the condition's result") if tree.all_leaves([x]) else None
+    if value is None or shape_of(value) or dtype_of(value).kind != "b":
         raise errors.ShapeError(
             f"while_loop: the condition must return one boolean scalar, it returned {described(x)}",
-            mend="reduce it with all() or any()",
+            mend="compare (x > 0 for x), and reduce arrays with all() or any()",
         )
     return x
 
@@ -97,10 +106,10 @@ def _staged_while(cond_fun: Any, body_fun: Any, init: Any) -> Any:
     leaves, body, captured, _ = _fixed_carry("while_loop", body_fun, leaves, args_tree, same, ())
     avals = [get_aval(x) for x in leaves]
     test, test_captured, test_tree = stage_flat("while_loop", cond_fun, args_tree, avals)
-    if len(test.out_avals) != 1 or test.out_avals[0].shape or test_tree.num_leaves != 1:
+    if test_tree != tree.LEAF or test.out_avals[0].shape or test.out_avals[0].dtype.kind != "b":
         raise errors.ShapeError(
             f"while_loop: the condition must return one boolean scalar, it returns {test.out_avals}",
-            mend="reduce it with all() or any()",
+            mend="compare (x > 0 for x), and reduce arrays with all() or any()",
         )
     outs = loop_p(
         *test_captured, *captured, *leaves, cond=test, body=body, n_cond=len(test_captured), n_const=len(captured),
@@ -215,7 +224,7 @@ def scan(
 
     carry, y = _first_step("scan", f, lambda c: step(c, order[0]), init)
     ys, y_tree = tree.flatten(y)
-    collected = [ys]
+    collected = [[own_copy(v) for v in ys]]  # the body may use one buffer for all rows
     for i in order[1:]:
         carry, y = step(carry, i)
         ys, own_tree = tree.flatten(y)
@@ -225,10 +234,10 @@ def scan(
                 f"{tree.describe_mismatch(y_tree, own_tree)}",
                 mend="return the same structure for every row",
             )
-        collected.append(ys)
+        collected.append([own_copy(v) for v in ys])
     if reverse:
         collected.reverse()
-    return carry, y_tree.unflatten([_stacked(f, column) for column in zip(*collected, strict=True)])
+    return unshared(carry, (init, xs)), y_tree.unflatten([_stacked(f, column) for column in zip(*collected, strict=True)])
 
 
 def row_of(x: Any, i: int) -> Any:

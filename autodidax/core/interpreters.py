@@ -36,6 +36,7 @@ class Trace:
 
     __slots__ = ("level", "transform", "fun_name", "_token", "_staging_token")
     staging = False
+    holds_arrays = False  # whether arrays of the user's are write-protected on its account
     _dead: type[Trace]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -100,6 +101,12 @@ def _explained(error: BaseException) -> errors.AutodidaxError | None:
             where=cause.where,
             mend="write a = anp.at(a)[i].set(x), with autodidax.numpy as anp; or collect values with anp.array([x, y])",
         )
+    if type(error) is ValueError and "read-only" in str(error) and any(t.holds_arrays for t in _frames.get()):
+        return errors.MutationError(
+            f"a write into an array that the open transform keeps for its backward pass ({error})",
+            where=errors.user_frame_of(error) or "",
+            mend="write y = y + 1 in place of y += 1, or keep a copy: y = y.copy() before the first use",
+        )
     if type(error) is TypeError and "Traced<" in str(error) and "integer" in str(error):
         return errors.TracerIntegerConversionError(
             f"a traced value was used as a size or a shape: {error}",
@@ -140,6 +147,10 @@ class Tracer:
     _trace: Any
     val: Any
     node: Any
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.__name__ = "Traced"  # what Python's own messages call the type of an object
 
     @property
     def aval(self) -> ShapedArray:
@@ -279,29 +290,36 @@ def op1(p: Any, impl: Callable[[Any], Any]) -> Callable[[Any], Any]:
 _NUMBERS = {float, int, complex, bool, *(t for t in np.sctypeDict.values() if np.dtype(t).kind in "biufc")}
 
 
-def is_masked(x: Any) -> bool:
-    """Whether x is a masked array of NumPy; their module loads on first use, and is not loaded for this question."""
-    return isinstance(x, ndarray) and type(x) is not ndarray and isinstance(x, np.ma.MaskedArray)
+_ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__pow__", "__array_ufunc__")
+
+
+def redefines_arithmetic(x: Any) -> bool:
+    """Whether x is of a subclass of arrays with operators of its own: a masked array, a matrix, one with units."""
+    t = type(x)
+    return t is not ndarray and isinstance(x, ndarray) and any(getattr(t, k) is not getattr(ndarray, k) for k in _ARITHMETIC)
 
 
 def plain_operand(x: Any) -> Any:
     """What a binary operation takes beside a tracer: a number or an array of numbers, lists converted.
 
     NotImplemented for objects that refuse ufuncs, as arrays return it; DtypeError for what NumPy would make an array
-    of objects of, and for masked arrays.
+    of objects of, and for arrays with operators of their own.
     """
     if getattr(type(x), "__array_ufunc__", True) is None:
         return NotImplemented
     what = "None" if x is None else type(x).__name__
-    if not is_masked(x):
+    mend = "convert it with float() or np.asarray(x, float) first"
+    if redefines_arithmetic(x):
+        what = f"{what} (a subclass of arrays with operators of its own)"
+        mend = "give x.filled(value), and the mask apart" if hasattr(x, "filled") else "give np.asarray(x)"
+    elif hasattr(x, "toarray"):
+        mend = "give the dense array: A.toarray()"
+    else:
         x = np.asarray(x)
         if x.dtype.kind in "biufc":
             return x
         what = f"{what} (dtype {x.dtype})"
-    raise errors.DtypeError(
-        f"a traced value meets an operand of type {what}, which is no array of numbers",
-        mend="convert it with float() or np.asarray(x, float) first (a masked array with x.filled(value))",
-    )
+    raise errors.DtypeError(f"a traced value meets an operand of type {what}, which is no array of numbers", mend=mend)
 
 
 def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

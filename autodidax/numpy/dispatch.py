@@ -8,11 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS
-from autodidax.core.interpreters import Tracer, ValueTracer, dtype_of, is_masked, plain_operand, shape_of
+from autodidax.core.interpreters import Tracer, ValueTracer, dtype_of, plain_operand, redefines_arithmetic, shape_of
 from autodidax.primitives.convert import astype, convert_element_type
 from autodidax.primitives.shape import stack
 
@@ -72,7 +71,7 @@ def operand(x: Any) -> Any:
         return x
     t = type(x)
     if t in PYTHON_SCALARS or t is bool or (isinstance(x, ndarray | np.generic) and x.dtype.kind in "biufc"):
-        return plain_operand(x) if is_masked(x) else x
+        return plain_operand(x) if redefines_arithmetic(x) else x
     if isinstance(x, list | tuple) and holds_tracer(x):
         return stack_nested(x)
     return plain_operand(x)
@@ -115,8 +114,14 @@ def strong(x: Any) -> Any:
 
 
 def axis_of(axis: Any, ndim: int) -> int:
-    """One axis as a non-negative integer; numpy.exceptions.AxisError for one that does not exist."""
-    return normalize_axis_index(operator.index(axis), ndim)
+    """One axis as a non-negative integer; AxisError for one that does not exist."""
+    k = operator.index(axis)
+    if not -ndim <= k < ndim:
+        raise errors.AxisError(
+            f"axis {k} is out of bounds for an array with {ndim} axes",
+            mend=f"give an axis from {-ndim} to {ndim - 1}" if ndim else "give an array with at least one axis",
+        )
+    return k % ndim
 
 
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
@@ -126,7 +131,7 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     if isinstance(axis, tuple | list):
         axes = tuple(sorted(axis_of(k, ndim) for k in axis))
         if len(set(axes)) != len(axes):
-            raise ValueError("duplicate value in 'axis'")
+            raise errors.ShapeError(f"duplicate value in axis={axis}", mend="name each axis once")
         return axes
     return (axis_of(axis, ndim),)
 

@@ -120,6 +120,13 @@ def _int(x: Any) -> NoReturn:
     concreteness.refuse_integer(x)
 
 
+def _hash(x: Any) -> NoReturn:
+    raise errors.ConcretizationTypeError(
+        f"{describe(x)} has no hash: as a key of a dict or an entry of a set it would be told apart from its value",
+        mend="use a static value as the key, or id(x); keep traced values in a list",
+    )
+
+
 def _array(x: Any, dtype: Any = None, copy: bool | None = None) -> NoReturn:
     concreteness.refuse_array(x)
 
@@ -129,6 +136,7 @@ def _round(x: Any, ndigits: int | None = None) -> NoReturn:
 
 
 def _len(x: Any) -> int:
+    concreteness.refuse_ended(x)
     shape = x.shape
     if not shape:
         raise TypeError("len() of unsized object")
@@ -182,6 +190,6 @@ _PYTHON: dict[str, Any] = {
     "getitem": getitem, "setitem": _setitem, "delitem": _delitem, "bool": _bool, "float": _float, "int": _int,
     "index": _int, "complex": _complex, "array": _array, "round": _round, "len": _len, "iter": _iter,
     "reversed": _reversed, "contains": _contains, "format": _format, "repr": describe, "str": describe,
-    "hash": object.__hash__, "copy": _same, "deepcopy": _same, "reduce_ex": _reduce,
+    "hash": _hash, "copy": _same, "deepcopy": _same, "reduce_ex": _reduce,
 }  # fmt: skip
 install()

@@ -11,7 +11,7 @@ from autodidax import errors
 from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, dtype_of, peel, shape_of
 from autodidax.core.primitive import Primitive, sample
-from autodidax.primitives.comparison import equal
+from autodidax.primitives.comparison import equal, logical_or, not_equal
 from autodidax.primitives.convert import astype
 from autodidax.primitives.cumulative import exclusive_products
 from autodidax.primitives.elementwise import exp
@@ -80,10 +80,10 @@ class _ReduceExtremum(_Reduction):
 
     def jvp(self, out, primals, tangents, *, axes):
         (x,), (t,) = primals, tangents
-        chosen = equal(x, expand_dims(out, axes))
+        # a nan wins, as in the value, and its derivative is nan
+        chosen = logical_or(equal(x, expand_dims(out, axes)), not_equal(x, x))
         count = astype(reduce_sum(chosen, axes=axes), dtype_of(out))
-        # no entry equals a nan
-        return reduce_sum(where(chosen, t, 0), axes=axes) / where(equal(count, 0), np.nan, count)
+        return reduce_sum(where(chosen, t, 0), axes=axes) / where(not_equal(out, out), np.nan, count)
 
     def samples(self, rng):
         yield from _samples(rng)

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodidax import errors, tree
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, float0, is_inexact
-from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, redefines_arithmetic, shape_of
 from autodidax.primitives.convert import zeros_like
 from autodidax.transforms.backward import cast
 from autodidax.transforms.reverse import SMALL
@@ -114,6 +114,10 @@ def as_value(x: Any, what: Callable[[], str], mend: str = _INPUTS) -> Any:
             f"{what()} is a masked array, whose mask would be lost",
             mend="pass x.filled(value) and the mask as separate arrays",
         )
+    elif redefines_arithmetic(x):
+        raise errors.DtypeError(
+            f"{what()} is a {t.__name__}, whose operators are not those of arrays", mend="pass np.asarray(x)"
+        )
     elif isinstance(x, ndarray) and x.dtype.kind in "fciub":
         return np.asarray(x)
     elif hasattr(x, "__array__") and not isinstance(x, np.generic | type):
@@ -145,6 +149,15 @@ def fresh_outputs(outs: list[Any], inputs: Iterable[Any] = (), *, always: bool =
                 x = x[()]
         result.append(x)
     return result
+
+
+def unshared(out: Any, operands: Any) -> Any:
+    """What a user's function returned when it was run as plain Python: its arrays are copied where they share memory with
+    the operands or with each other."""
+    leaves, treedef = tree.flatten(out)
+    if not any(type(x) is ndarray for x in leaves):
+        return out
+    return treedef.unflatten(fresh_outputs(leaves, tree.leaves(operands)))
 
 
 def enter(trace: Any, guard: Any, x: Any) -> Any:

@@ -9,7 +9,7 @@ from autodidax import tree
 from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
-from autodidax.transforms.boundary import as_value, check_callable, leaf_names, name_of, parameter_names, wrapping
+from autodidax.transforms.boundary import as_value, check_callable, leaf_names, name_of, parameter_names, wrapping, unshared
 from autodidax.transforms.calls import (
     ProgramCall,
     fill_cts,
@@ -91,7 +91,7 @@ def checkpoint(
 
     def checkpoint_f(*args: Any, **kwargs: Any) -> Any:
         if not frames():
-            return fun(*args, **kwargs)
+            return unshared(fun(*args, **kwargs), (args, kwargs))
         dynamic, new_kwargs, static = statics.split(args, kwargs)
         leaves, _ = tree.flatten((dynamic, new_kwargs))
         names = lambda: leaf_names(fun, dynamic, new_kwargs)

@@ -79,6 +79,10 @@ class ReverseTrace(Trace):
         super().__exit__(*exc)
         self.tape = []
 
+    @property
+    def holds_arrays(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere
+        return bool(self.guard.protected)
+
     def input(self, val: Any) -> Any:
         tracer = new(ReverseTracer)
         tracer._trace, tracer.val, tracer.node = self, val, len(self.tape)
@@ -244,14 +248,9 @@ class Guard:
         base = x.base
         if base is None and not x.flags.writeable and id(x) not in _protected:
             return x
-        if x.nbytes <= SMALL or not self.protect:
-            return x.copy()
+        if x.nbytes <= SMALL or not self.protect or base is not None:
+            return x.copy()  # a view, too: its memory can be written through other views
         self._protect(x)
-        while isinstance(base, ndarray):
-            self._protect(base)
-            base = base.base
-        if base is not None:  # memory that NumPy does not own
-            return x.copy()
         return x
 
     def _protect(self, x: np.ndarray) -> None:

@@ -105,6 +105,7 @@ def test_extremum_of_nan_has_nan_derivative():
     x = np.array([1.0, np.nan])
     assert np.isnan(reductions.reduce_max(x, axes=(0,)))
     assert np.all(np.isnan(ad.jvp(lambda x: reductions.reduce_max(x, axes=(0,)), (x,), (np.ones(2),))[1]))
+    np.testing.assert_array_equal(ad.grad(lambda x: reductions.reduce_max(x, axes=(0,)))(x), [0.0, np.nan])
 
 
 @pytest.mark.parametrize("p", [reductions.reduce_max, reductions.argmax], ids=str)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autodidax as ad
-from autodidax import grad, jit, jvp, lax, linearize, vjp, vmap
+from autodidax import errors, grad, jit, jvp, lax, linearize, vjp, vmap
 
 X = np.array([0.5, 1.5, 2.5])
 LARGE = 100_000  # bytes enough to be write-protected instead of copied
@@ -254,3 +254,54 @@ def test_pullback_again_after_its_results_are_changed():
     want = first.copy()
     first[...] = 99.0
     np.testing.assert_array_equal(pullback((W, W))[0], want)
+
+
+def test_a_large_operand_that_is_a_view_is_copied():
+    buffer = np.ones(100_000)
+    a, other = buffer[:], buffer[:]
+
+    def loss(x):
+        y = (x * a).sum()
+        other[:] = 7.0
+        return y
+
+    assert ad.grad(loss)(np.ones(100_000))[0] == 1.0
+
+
+def test_a_write_into_a_protected_operand_says_so():
+    def loss(x):
+        y = np.ones(x.size)
+        z = x * y
+        y += 1
+        return (z * y).sum()
+
+    with pytest.raises(errors.MutationError, match="keeps for its backward pass"):
+        ad.grad(loss)(np.ones(100_000))
+    np.testing.assert_array_equal(ad.grad(loss)(np.ones(3)), 2.0)
+
+
+PLAIN_RUNS = {
+    "scan": lambda x: ad.lax.scan(lambda c, _: (c, c), x, None, length=2)[0],
+    "cond": lambda x: ad.lax.cond(True, lambda a: a, lambda a: a, x),
+    "switch": lambda x: ad.lax.switch(0, [lambda a: a, lambda a: a], x),
+    "while_loop": lambda x: ad.lax.while_loop(lambda a: False, lambda a: a, x),
+    "fori_loop": lambda x: ad.lax.fori_loop(0, 1, lambda i, a: a, x),
+    "checkpoint": lambda x: ad.checkpoint(lambda a: a)(x),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN_RUNS)
+def test_what_runs_as_plain_python_returns_arrays_of_its_own(name):
+    x = np.ones(3)
+    PLAIN_RUNS[name](x)[:] = 5.0
+    np.testing.assert_array_equal(x, 1.0)
+
+
+def test_a_buffer_that_the_body_of_a_scan_reuses():
+    buffer = np.zeros(1)
+
+    def step(carry, row):
+        buffer[:] = row
+        return carry, buffer
+
+    np.testing.assert_array_equal(ad.lax.scan(step, 0.0, np.arange(3.0))[1].ravel(), [0.0, 1.0, 2.0])

@@ -1,0 +1,136 @@
+"""Which call of NumPy or SciPy met a traced value that it cannot take, and what to write in its place."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import linecache
+import sys
+from itertools import islice
+from types import FrameType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors
+
+_INSIDE = ("numpy", "scipy")
+#: what has our functions under other names than NumPy's and SciPy's modules have them
+_TWINS = {"numpy.": "autodidax.numpy", "numpy.linalg.": "autodidax.numpy.linalg", "scipy.linalg.": "autodidax.scipy.linalg",
+          "scipy.special.": "autodidax.scipy.special"}  # fmt: skip
+_SHORT = {"autodidax.numpy": "anp", "autodidax.numpy.linalg": "anp.linalg"}
+_OTHER = {
+    "numpy.vectorize": "apply autodidax.vmap to the function",
+    "numpy.apply_along_axis": "apply autodidax.vmap to the function",
+    "numpy.fromiter": "write anp.array([...]) with the values in a list",
+    "numpy.piecewise": "write anp.where or anp.select",
+}
+_NO_TWIN = (
+    "it cannot be differentiated: compute it outside of the transformed function, give it stop_gradient(x) where its "
+    "result is a constant, or define its derivative with custom_jvp or a primitive"
+)
+
+
+def _frames() -> tuple[FrameType | None, list[FrameType]]:
+    """The innermost frame of user code, and the frames of NumPy and SciPy that it called, outermost first."""
+    frame: FrameType | None = sys._getframe(1)
+    inside = []
+    while frame is not None and not errors.is_user_code(frame):
+        if (frame.f_globals.get("__name__") or "").partition(".")[0] in _INSIDE:
+            inside.append(frame)
+        frame = frame.f_back
+    return frame, inside[::-1]
+
+
+def _public(module: str, name: str) -> str | None:
+    """The public name of what a private module of NumPy or SciPy defines, e.g. "scipy.linalg.solve_triangular"."""
+    parts = module.split(".")
+    for k in range(len(parts), 0, -1):
+        if any(part.startswith("_") for part in parts[:k]) or parts[:k] == ["numpy", "lib"]:
+            continue
+        path = ".".join(parts[:k])
+        if callable(getattr(sys.modules.get(path), name, None)):
+            return f"{path}.{name}"
+    return None
+
+
+def _expression(frame: FrameType) -> ast.expr | None:
+    """The expression of the source that a frame is evaluating, None where there is no source."""
+    start, end, first, last = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    if start is None or start != end or first is None or last is None:
+        return None
+    line = linecache.getline(frame.f_code.co_filename, start, frame.f_globals)
+    try:
+        return ast.parse(line.encode()[first:last].decode().strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _value(node: ast.expr, frame: FrameType) -> Any:
+    """What a dotted name stands for, looked up without running anything of the user's."""
+    if isinstance(node, ast.Name):
+        return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
+    if isinstance(node, ast.Attribute):
+        owner = _value(node.value, frame)
+        return getattr(owner, node.attr, None) if isinstance(owner, ModuleType | np.ndarray) else None
+    return None
+
+
+def indexed_array() -> tuple[str, str] | None:
+    """The texts of `table` and `i` where user code is evaluating table[i], else None."""
+    frame, inside = _frames()
+    node = None if frame is None or inside else _expression(frame)
+    if isinstance(node, ast.Subscript):
+        return ast.unparse(node.value), ast.unparse(node.slice)
+    return None
+
+
+def caller() -> tuple[str | None, bool]:
+    """The public name of the function of NumPy or SciPy that user code is calling (None: it cannot be told), and
+    whether the call stands with a list or tuple for its first argument."""
+    frame, inside = _frames()
+    node = None if frame is None else _expression(frame)
+    call = node if isinstance(node, ast.Call) else None
+    listed = call is not None and bool(call.args) and isinstance(call.args[0], ast.List | ast.Tuple | ast.ListComp)
+    for f in inside:
+        name = _public(f.f_globals["__name__"], f.f_code.co_name)
+        if name is not None:
+            return name, listed
+    if call is None:
+        return None, listed
+    function = _value(call.func, frame) if frame is not None else None
+    if isinstance(function, np.ufunc):
+        special = sys.modules.get("scipy.special")
+        home = "numpy" if hasattr(np, function.__name__) else "scipy.special" if special else ""
+        return f"{home}.{function.__name__}", listed
+    if function is not None and isinstance(getattr(function, "__self__", None), np.ndarray):
+        return f"numpy.{function.__name__}", listed  # a method of arrays: the function of this name
+    module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
+    if module and name and module.partition(".")[0] in _INSIDE:
+        return _public(module, name) or f"{module}.{name}", listed
+    return None, listed
+
+
+def twin(name: str) -> str | None:
+    """What a message calls our function for NumPy's or SciPy's, None where there is none."""
+    module, _, short = name.rpartition(".")
+    path = _TWINS.get(module + ".")
+    if path is None:
+        return None
+    ours = vars(importlib.import_module(path)).get(short)
+    theirs = getattr(sys.modules.get(module), short, None)
+    if not callable(ours) or ours is theirs:
+        return None
+    return f"{_SHORT.get(path, path)}.{short}"
+
+
+def mend_for(name: str, listed: bool) -> str:
+    """What to write in the place of a call of this function."""
+    ours = twin(name)
+    if ours is not None:
+        if listed and ours not in ("anp.array", "anp.asarray"):
+            return f"write {ours}(...), which takes lists of traced values, or make an array of them: anp.array([...])"
+        return f"write {ours}(...)" + (", with autodidax.numpy as anp" if ours.startswith("anp") else "")
+    if name in _OTHER:
+        return _OTHER[name]
+    return f"{name}: {_NO_TWIN}"
