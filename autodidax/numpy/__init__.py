@@ -20,7 +20,6 @@ from numpy import (
     blackman,
     bool,
     broadcast_shapes,
-    c_,
     diag_indices,
     diag_indices_from,
     empty,
@@ -30,7 +29,6 @@ from numpy import (
     fromfunction,
     fromiter,
     fromstring,
-    geomspace,
     get_printoptions,
     hamming,
     hanning,
@@ -38,7 +36,6 @@ from numpy import (
     index_exp,
     indices,
     iterable,
-    ix_,
     kaiser,
     load,
     mask_indices,
@@ -47,7 +44,6 @@ from numpy import (
     ogrid,
     ones,
     printoptions,
-    r_,
     ravel_multi_index,
     s_,
     save,
@@ -89,6 +85,7 @@ from autodidax.numpy.creation import (
     empty_like,
     full,
     full_like,
+    geomspace,
     linspace,
     logspace,
     ones_like,
@@ -278,6 +275,11 @@ from autodidax.numpy.elementwise import (
     true_divide,
     trunc,
 )
+from autodidax.numpy.grids import (
+    c_,
+    ix_,
+    r_,
+)
 from autodidax.numpy.indexing import (
     at,
 )
@@ -418,6 +420,8 @@ def __getattr__(name: str) -> Any:
         from autodidax.primitives import special
 
         return special
+    if name == "vectorize":
+        raise AttributeError("module 'autodidax.numpy' has no attribute 'vectorize': apply autodidax.vmap to the function")
     known = "numpy has it, autodidax.numpy does not" if hasattr(_numpy, name) else "neither has numpy"
     raise AttributeError(
         f"module 'autodidax.numpy' has no attribute {name!r}: {known}; notes/limits.md lists what is missing"

@@ -20,13 +20,16 @@ _TWINS = {"numpy.": "autodidax.numpy", "numpy.linalg.": "autodidax.numpy.linalg"
           "scipy.special.": "autodidax.scipy.special"}  # fmt: skip
 _SHORT = {"autodidax.numpy": "anp", "autodidax.numpy.linalg": "anp.linalg"}
 _OTHER = {
+    "scipy.sparse": "write A.toarray() @ x for the product with a sparse array A",
+    "numpy.r_": "write anp.r_[...], with autodidax.numpy as anp",
+    "numpy.c_": "write anp.c_[...], with autodidax.numpy as anp",
     "numpy.vectorize": "apply autodidax.vmap to the function",
     "numpy.apply_along_axis": "apply autodidax.vmap to the function",
     "numpy.fromiter": "write anp.array([...]) with the values in a list",
     "numpy.piecewise": "write anp.where or anp.select",
 }
 _NO_TWIN = (
-    "it cannot be differentiated: compute it outside of the transformed function, give it stop_gradient(x) where its "
+    "this function cannot be differentiated: compute it outside of the transformed function, give it stop_gradient(x) where its "
     "result is a constant, or define its derivative with custom_jvp or a primitive"
 )
 
@@ -76,12 +79,13 @@ def _value(node: ast.expr, frame: FrameType) -> Any:
     return None
 
 
-def indexed_array() -> tuple[str, str] | None:
-    """The texts of `table` and `i` where user code is evaluating table[i], else None."""
+def indexed_array() -> tuple[str, str, int] | None:
+    """The texts of `table` and `i` where user code is evaluating table[i], and the number of indices; else None."""
     frame, inside = _frames()
     node = None if frame is None or inside else _expression(frame)
     if isinstance(node, ast.Subscript):
-        return ast.unparse(node.value), ast.unparse(node.slice)
+        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return ast.unparse(node.value), ", ".join(map(ast.unparse, indices)), len(indices)
     return None
 
 
@@ -96,6 +100,11 @@ def caller() -> tuple[str | None, bool]:
         name = _public(f.f_globals["__name__"], f.f_code.co_name)
         if name is not None:
             return name, listed
+    if inside and inside[0].f_globals["__name__"].startswith("scipy.sparse"):
+        return "scipy.sparse", listed
+    if isinstance(node, ast.Subscript) and frame is not None:
+        brackets = _value(node.value, frame)
+        return next((f"numpy.{k}" for k in ("r_", "c_") if getattr(np, k) is brackets), None), listed
     if call is None:
         return None, listed
     function = _value(call.func, frame) if frame is not None else None
@@ -133,4 +142,4 @@ def mend_for(name: str, listed: bool) -> str:
         return f"write {ours}(...)" + (", with autodidax.numpy as anp" if ours.startswith("anp") else "")
     if name in _OTHER:
         return _OTHER[name]
-    return f"{name}: {_NO_TWIN}"
+    return _NO_TWIN

@@ -88,7 +88,7 @@ def refuse_python(x: Tracer, kind: str) -> NoReturn:
         mend = callers.mend_for(name, listed)
     else:
         mend = (
-            f"leave {kind}() and functions of math away, and use those of autodidax.numpy or numpy; write into a plain "
+            f"leave {kind}() and functions of math and statistics away, and use those of autodidax.numpy or numpy; write into a plain "
             "array with anp.at(a)[i].set(x); stop_gradient and has_aux=True bring plain values out"
         )
     raise errors.ConcretizationTypeError(
@@ -102,8 +102,9 @@ def _by(name: str | None) -> str:
 
 
 def _indexing_mend() -> str:
-    array, index = callers.indexed_array() or ("table", "i")
-    return f"index a plain array with anp.take({array}, {index}) or anp.at({array})[{index}].get()"
+    array, index, axes = callers.indexed_array() or ("table", "i", 1)
+    take = f"anp.take({array}, {index}) or " if axes == 1 else ""
+    return f"index a plain array with {take}anp.at({array})[{index}].get()"
 
 
 def refuse_integer(x: Tracer) -> NoReturn:

@@ -13,6 +13,7 @@ from autodidax.numpy.dispatch import axis_of, numpy_function, operand, strong
 from autodidax.numpy.shaping import full_shape, moveaxis
 from autodidax.primitives.convert import astype as convert
 from autodidax.primitives.shape import broadcast_to, concatenate, reshape
+from autodidax.primitives.scatter import check_cast
 
 
 @numpy_function
@@ -149,8 +150,12 @@ def full_like(
 
     Source: numpy.full_like.
     """
+    to_integers = dtype is None
     shape, dtype = _shape_and_dtype(a, dtype, shape)
-    return broadcast_to(convert(strong(operand(fill_value)), dtype), shape=shape)
+    fill = strong(operand(fill_value))
+    if to_integers:
+        check_cast("full_like", fill, dtype)
+    return broadcast_to(convert(fill, dtype), shape=shape)
 
 
 @numpy_function
@@ -207,17 +212,45 @@ def logspace(
 
 
 @numpy_function
+def geomspace(
+    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: Any = 0
+) -> Any:
+    """Numbers in constant ratio between bounds, which may be traced arrays: a new axis of size `num`.
+
+    Source: numpy.geomspace.
+    """
+    num = operator.index(num)
+    if num < 0:
+        raise errors.ShapeError(f"geomspace: {num} points", mend="give a number of points that is not negative")
+    start, stop = operand(start), operand(stop)
+    inexact = np.result_type(dtype_of(start), dtype_of(stop), np.float64)
+    start, stop = convert(start, inexact), convert(stop, inexact)
+    ratio = stop / start
+    start = broadcast_to(start, shape=shape_of(ratio))
+    share = np.arange(num) / max(num - 1 if endpoint else num, 1)
+    out = start * ratio ** share.reshape((num, *(1,) * len(shape_of(ratio))))
+    if endpoint and num > 1:
+        last = broadcast_to(stop, shape=(1, *shape_of(ratio)))
+        out = concatenate(out[:-1], last, axis=0)
+    if axis != 0:
+        out = moveaxis(out, 0, axis_of(axis, len(shape_of(out))))
+    return out if dtype is None else convert(out, dtype)
+
+
+@numpy_function
 def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     """The matrix of powers of a vector: (n,) -> (n, N), highest power first.
 
     Source: numpy.vander.
     """
     x = operand(x)
+    if len(shape_of(x)) != 1:
+        raise errors.ShapeError(f"vander: x has shape {shape_of(x)}", mend="give a vector: x.ravel()")
     exponents = np.arange(shape_of(x)[0] if N is None else N)
     return reshape(x, shape=(shape_of(x)[0], 1)) ** (exponents if increasing else exponents[::-1])
 
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "astype", "copy",
-    "empty_like", "full", "full_like", "linspace", "logspace", "ones_like", "vander", "zeros_like",
+    "empty_like", "full", "full_like", "geomspace", "linspace", "logspace", "ones_like", "vander", "zeros_like",
 ]  # fmt: skip

@@ -166,6 +166,8 @@ def polyval(p: Any, x: Any) -> Any:
     Source: numpy.polyval.
     """
     p, x = operand(p), operand(x)
+    if not shape_of(p):
+        raise errors.ShapeError("polyval: the coefficients p are no vector", mend="give a vector: anp.array([p])")
     value: Any = 0 * x
     for k in range(shape_of(p)[0]):
         value = value * x + p[k]

@@ -130,6 +130,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "fill": _mutator("fill", "write x = anp.full_like(x, value)"), "put": _mutator("put", _AT),
     "resize": _mutator("resize", "write x = anp.resize(x, shape)"), "itemset": _mutator("itemset", _AT),
     "setfield": _mutator("setfield", _AT), "setflags": _mutator("setflags", "leave it away"),
+    "as_integer_ratio": _conversion("Fraction"),
     "item": _conversion("scalar"), "tolist": _conversion("list"),
     "argpartition": _missing("argpartition", "use argsort"), "byteswap": _missing("byteswap", _MEMORY),
     "dump": _missing("dump", _MEMORY), "dumps": _missing("dumps", _MEMORY), "getfield": _missing("getfield", _MEMORY),

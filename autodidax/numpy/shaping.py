@@ -323,7 +323,9 @@ def diag(v: Any, k: int = 0) -> Any:
     """
     v = operand(v)
     if len(shape_of(v)) not in (1, 2):
-        raise ValueError("Input must be 1- or 2-d.")
+        raise errors.ShapeError(
+            f"diag: shape {shape_of(v)} is neither that of a vector nor of a matrix", mend="use diagonal for stacks"
+        )
     return rearrange.diag(v, k)
 
 
@@ -344,7 +346,10 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """
     a = operand(a)
     if len(shape_of(a)) < 2:
-        raise ValueError("diag requires an array of at least two dimensions")
+        raise errors.ShapeError(
+            f"a diagonal of an array of shape {shape_of(a)}, which has fewer than two axes",
+            mend="give a matrix: anp.diag(v) is the one with the diagonal v, and v.sum() its trace",
+        )
     return rearrange.diagonal(a, offset, axis1, axis2)
 
 

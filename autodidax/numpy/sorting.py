@@ -16,13 +16,24 @@ from autodidax.primitives.select import where as select
 from autodidax.primitives.shape import concatenate, expand_dims, reshape, transpose
 
 
+_KINDS = {"quicksort", "heapsort", "mergesort", "stable"}
+
+
+def _check_kind(name: str, kind: Any, stable: Any, order: Any) -> None:
+    refuse(name, order=order)
+    if kind is not None and stable is not None:
+        raise errors.ArgumentError(f"{name}: kind={kind!r} and stable={stable!r}", mend="give one of the two")
+    if kind is not None and str(kind).lower() not in _KINDS:
+        raise errors.ArgumentError(f"{name}: there is no kind={kind!r}", mend=f"give one of {sorted(_KINDS)}")
+
+
 @numpy_function
 def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> Any:
     """A copy sorted along an axis, or of the flattened array; equal entries keep their order.
 
     Source: numpy.sort.
     """
-    refuse("sort", order=order)
+    _check_kind("sort", kind, stable, order)
     return prim.sort(operand(a), axis)
 
 
@@ -32,7 +43,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stab
 
     Source: numpy.argsort.
     """
-    refuse("argsort", order=order)
+    _check_kind("argsort", kind, stable, order)
     return prim.argsort(operand(a), axis, stable=bool(stable) or kind in ("stable", "mergesort"))
 
 

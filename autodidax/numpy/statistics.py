@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autodidax import errors
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.numpy.dispatch import NoValue, axes_of, axis_of, given, numpy_function, operand, refuse_out
 from autodidax.numpy.reductions import argmax, argmin, cumprod, cumsum, entry_count, max, mean, min, prod
@@ -32,7 +33,10 @@ def var(
     """
     refuse_out("var", out)
     a = operand(a)
-    ddof = correction if given(correction) else ddof
+    if given(correction):
+        if ddof != 0:
+            raise errors.ArgumentError(f"ddof={ddof} and correction={correction}", mend="give one of the two")
+        ddof = correction
     if dtype is None and dtype_of(a).kind in "iub":
         dtype = np.float64
     narrow = dtype is None and dtype_of(a) == np.float16

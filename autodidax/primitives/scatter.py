@@ -110,6 +110,16 @@ scatter_max = ScatterMax("scatter_max")
 scatter_min = ScatterMin("scatter_min")
 
 
+def check_cast(name: str, x: Any, dtype: np.dtype) -> None:
+    """Raise DtypeError where a traced number that has a derivative is to go, unasked, into an array of integers."""
+    if isinstance(x, Tracer) and dtype_of(x).kind in "fc" and dtype.kind in "iub":
+        raise errors.DtypeError(
+            f"{name}: a traced value of dtype {dtype_of(x)} in an array of dtype {dtype} would lose its fraction and its "
+            "derivative",
+            mend="make the array one of floats: a.astype(float); or convert the value with astype",
+        )
+
+
 def fitted_updates(x: Any, updates: Any, shape: tuple[int, ...]) -> Any:
     """Updates with the shape of the indexed part and the dtype of x.
 
@@ -123,6 +133,7 @@ def fitted_updates(x: Any, updates: Any, shape: tuple[int, ...]) -> Any:
             f"complex updates of an array of dtype {dtype} would lose their imaginary part",
             mend="make the array complex first, or take the real part of the updates",
         )
+    check_cast("at", updates, dtype)
     own = shape_of(updates)
     while len(own) > len(shape) and own[0] == 1:  # as assignment does in NumPy
         updates, own = reshape(updates, shape=own[1:]), own[1:]
