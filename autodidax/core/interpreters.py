@@ -198,6 +198,24 @@ class ValueTracer(Tracer):
         return PYTHON_SCALARS[t] if t in PYTHON_SCALARS else v.dtype
 
 
+class AbstractTracer(Tracer):
+    """A tracer without a value: `val` is its aval. Those of staging and of linear records."""
+
+    __slots__ = ()
+
+    @property
+    def aval(self) -> ShapedArray:
+        return self.val
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.val.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.val.dtype
+
+
 def get_aval(x: Any) -> ShapedArray:
     """Shape, dtype and weak type of any value, traced or not."""
     return x.aval if isinstance(x, Tracer) else plain_aval(x)
@@ -296,7 +314,11 @@ _ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__pow__", "__array_ufunc__")
 def redefines_arithmetic(x: Any) -> bool:
     """Whether x is of a subclass of arrays with operators of its own: a masked array, a matrix, one with units."""
     t = type(x)
-    return t is not ndarray and isinstance(x, ndarray) and any(getattr(t, k) is not getattr(ndarray, k) for k in _ARITHMETIC)
+    return (
+        t is not ndarray
+        and isinstance(x, ndarray)
+        and any(getattr(t, k) is not getattr(ndarray, k) for k in _ARITHMETIC)
+    )
 
 
 def plain_operand(x: Any) -> Any:

@@ -156,7 +156,9 @@ class ProgramCall(HigherOrder):
             if any(type(c) is Masked for c in cts):
                 masked = vjp_program(jaxpr, active, masked_flags(cts))
                 kept = take_residuals(masked, held, self(*held, jaxpr=masked.first, name=name)[n:])
-                gs = self(*kept, *fill_cts(cts, avals, split.out_active), *masks_of(cts), jaxpr=masked.second, name=name)
+                gs = self(
+                    *kept, *fill_cts(cts, avals, split.out_active), *masks_of(cts), jaxpr=masked.second, name=name
+                )
                 return spread(with_masks(gs, masked.late, masked.late_masks), active)
             gs = self(*residuals, *fill_cts(cts, avals, split.out_active), jaxpr=split.second, name=name)
             return spread(spread(gs, split.late), active)

@@ -9,7 +9,15 @@ from autodidax import tree
 from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
-from autodidax.transforms.boundary import as_value, check_callable, leaf_names, name_of, parameter_names, wrapping, unshared
+from autodidax.transforms.boundary import (
+    as_value,
+    check_callable,
+    leaf_names,
+    name_of,
+    parameter_names,
+    unshared,
+    wrapping,
+)
 from autodidax.transforms.calls import (
     ProgramCall,
     fill_cts,

@@ -24,6 +24,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, is_inexact
 from autodidax.core.interpreters import (
+    AbstractTracer,
     Trace,
     Tracer,
     ValueTracer,
@@ -44,22 +45,10 @@ class ReverseTracer(ValueTracer):
     __slots__ = ()
 
 
-class LinearTracer(Tracer):
+class LinearTracer(AbstractTracer):
     """A tangent of known shape and dtype and no value, on which only linear operations are allowed."""
 
     __slots__ = ()
-
-    @property
-    def aval(self) -> ShapedArray:
-        return self.val
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.val.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.val.dtype
 
 
 new = object.__new__

@@ -9,28 +9,16 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
-from autodidax.core.interpreters import Trace, Tracer, get_aval, is_quiet
+from autodidax.core.interpreters import AbstractTracer, Trace, Tracer, get_aval, is_quiet
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 new = object.__new__
 
 
-class StageTracer(Tracer):
+class StageTracer(AbstractTracer):
     """A value of a program that is being written: `val` is its aval, `node` its variable."""
 
     __slots__ = ()
-
-    @property
-    def aval(self) -> ShapedArray:
-        return self.val
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.val.shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        return self.val.dtype
 
 
 class StageTrace(Trace):
