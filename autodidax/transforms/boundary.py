@@ -152,8 +152,8 @@ def fresh_outputs(outs: list[Any], inputs: Iterable[Any] = (), *, always: bool =
 
 
 def unshared(out: Any, operands: Any) -> Any:
-    """What a user's function returned when it was run as plain Python: its arrays are copied where they share memory with
-    the operands or with each other."""
+    """What a user's function returned when it was run as plain Python: its arrays are copied where they share memory
+    with the operands or with each other."""
     leaves, treedef = tree.flatten(out)
     if not any(type(x) is ndarray for x in leaves):
         return out
