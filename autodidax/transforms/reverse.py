@@ -366,8 +366,8 @@ def not_linear(trace: Trace, p: Any, why: str) -> errors.AutodidaxError:
 
 
 class Call:
-    """What a call node holds: `pull` takes the list of output cotangents (None: zero; with `takes_masks` also Masked) and
-    returns one cotangent an input; `push`, on linear records, takes the inputs and returns the outputs."""
+    """What a call node holds: `pull` takes the list of output cotangents (None: zero; with `takes_masks` also Masked)
+    and returns one cotangent an input; `push`, on linear records, takes the inputs and returns the outputs."""
 
     __slots__ = ("pull", "push", "takes_masks")
 
