@@ -17,12 +17,9 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-from numpy import exceptions as _exceptions
-
 __all__ = [
     "ArgumentError",
     "AutodidaxError",
-    "AxisError",
     "CheckError",
     "ConcretizationTypeError",
     "DtypeError",
@@ -94,6 +91,22 @@ def user_frame_of(error: BaseException) -> tuple[str, int, str] | None:
     return found
 
 
+def own_function_of(error: BaseException) -> str | None:
+    """The name of the function of `autodidax.numpy` that raised an exception for user code, None if there is none."""
+    found = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if is_user_code(traceback.tb_frame):
+            found = None
+        elif found is None and traceback.tb_frame.f_globals.get("__name__", "").startswith("autodidax.numpy."):
+            name = code.co_name.lstrip("_")
+            if name not in ("function", "array_function"):  # those choose only: the traced one comes behind them
+                found = name
+        traceback = traceback.tb_next
+    return found
+
+
 def _location(where: tuple[str, int, str] | None) -> str:
     parts = []
     if where is not None:
@@ -143,20 +156,6 @@ class ShapeError(AutodidaxError, ValueError, TypeError):
     Repair::
 
         grad(lambda x: np.sum(x * y.T))(x)
-    """
-
-
-class AxisError(ShapeError, _exceptions.AxisError):
-    """An axis that the array does not have; an IndexError and a ValueError, as NumPy's own is.
-
-    Fails::
-
-        x = np.ones(3)
-        grad(lambda x: np.sum(np.cumsum(x, axis=1)))(x)
-
-    Repair::
-
-        grad(lambda x: np.sum(np.cumsum(x, axis=0)))(x)
     """
 
 

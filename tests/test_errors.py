@@ -24,7 +24,6 @@ HERE = os.path.basename(__file__)
 # What a NumPy user would catch.
 BUILTINS = {
     "ArgumentError": (TypeError, ValueError),
-    "AxisError": (IndexError, ValueError, np.exceptions.AxisError),
     "CheckError": (AssertionError,),
     "ConcretizationTypeError": (TypeError,),
     "DtypeError": (TypeError,),

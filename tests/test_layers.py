@@ -33,6 +33,7 @@ LOCAL_IMPORTS = {
     (f"{PACKAGE}.numpy", "__getattr__"): "PEP 562: likewise",
     (f"{PACKAGE}.scipy*", "__getattr__"): "PEP 562: likewise",
     (f"{PACKAGE}.__main__", "*"): "a subcommand loads what it needs, so that --help is quick",
+    (f"{PACKAGE}.numpy.callers", "twin"): "a message says what there is for a function of SciPy, which is loaded then",
     (f"{PACKAGE}.primitives.triangular", "kernels"): "SciPy's BLAS, for triangular systems, loads on first use",
 }
 

@@ -92,6 +92,9 @@ class Trace:
         return f"{self.transform} of {self.fun_name}"
 
 
+_SHAPE_WORDS = ("shape", "dimension", "axis", "axes", "size", "broadcast", "array")
+
+
 def _explained(error: BaseException) -> errors.AutodidaxError | None:
     """What NumPy's own error means where it hides that of a traced value which it met in C code; else None."""
     cause = error.__cause__
@@ -107,6 +110,21 @@ def _explained(error: BaseException) -> errors.AutodidaxError | None:
             where=errors.user_frame_of(error) or "",
             mend="write y = y + 1 in place of y += 1, or keep a copy: y = y.copy() before the first use",
         )
+    if type(error) is ValueError and str(error) == "Error setting single item of array.":  # a.flat[0] = x
+        return errors.MutationError(
+            "a traced value cannot be written into a plain array: its derivative would be lost",
+            where=errors.user_frame_of(error) or "",
+            mend="write a = anp.at(a.ravel())[i].set(x).reshape(a.shape), with autodidax.numpy as anp",
+        )
+    if type(error) is ValueError:
+        name = errors.own_function_of(error)
+        if name is not None:
+            shapes = any(word in str(error) for word in _SHAPE_WORDS)
+            return (errors.ShapeError if shapes else errors.ArgumentError)(
+                f"{name}: {error}",
+                where=errors.user_frame_of(error) or "",
+                mend=f"check the {'shapes and axes' if shapes else 'arguments'} against what numpy.{name} takes",
+            )
     if type(error) is TypeError and "Traced<" in str(error) and "integer" in str(error):
         return errors.TracerIntegerConversionError(
             f"a traced value was used as a size or a shape: {error}",

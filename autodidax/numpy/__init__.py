@@ -421,7 +421,9 @@ def __getattr__(name: str) -> Any:
 
         return special
     if name == "vectorize":
-        raise AttributeError("module 'autodidax.numpy' has no attribute 'vectorize': apply autodidax.vmap to the function")
+        raise AttributeError(
+            "module 'autodidax.numpy' has no attribute 'vectorize': apply autodidax.vmap to the function"
+        )
     known = "numpy has it, autodidax.numpy does not" if hasattr(_numpy, name) else "neither has numpy"
     raise AttributeError(
         f"module 'autodidax.numpy' has no attribute {name!r}: {known}; notes/limits.md lists what is missing"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import importlib
 import linecache
 import sys
@@ -16,21 +17,44 @@ from autodidax import errors
 
 _INSIDE = ("numpy", "scipy")
 #: what has our functions under other names than NumPy's and SciPy's modules have them
-_TWINS = {"numpy.": "autodidax.numpy", "numpy.linalg.": "autodidax.numpy.linalg", "scipy.linalg.": "autodidax.scipy.linalg",
-          "scipy.special.": "autodidax.scipy.special"}  # fmt: skip
+_TWINS = {
+    "numpy": "autodidax.numpy",
+    "numpy.linalg": "autodidax.numpy.linalg",
+    "scipy.linalg": "autodidax.scipy.linalg",
+    "scipy.special": "autodidax.scipy.special",
+}
 _SHORT = {"autodidax.numpy": "anp", "autodidax.numpy.linalg": "anp.linalg"}
 _OTHER = {
     "scipy.sparse": "write A.toarray() @ x for the product with a sparse array A",
     "numpy.r_": "write anp.r_[...], with autodidax.numpy as anp",
     "numpy.c_": "write anp.c_[...], with autodidax.numpy as anp",
     "numpy.vectorize": "apply autodidax.vmap to the function",
-    "numpy.apply_along_axis": "apply autodidax.vmap to the function",
     "numpy.fromiter": "write anp.array([...]) with the values in a list",
-    "numpy.piecewise": "write anp.where or anp.select",
+}
+# functions that write into an argument
+WRITERS = {
+    np.copyto: "write np.full(shape, x) as anp.full(shape, x), np.copyto(a, x, where=m) as a = where(m, x, a)",
+    np.put: "write a = anp.at(a.ravel())[indices].set(x).reshape(a.shape)",
+    np.place: "write a = where(mask, x, a)",
+    np.putmask: "write a = where(mask, x, a)",
+    np.put_along_axis: "write a = anp.at(a)[indices].set(x) with an index array an axis",
+    np.fill_diagonal: "write i = np.arange(n); a = anp.at(a)[i, i].set(x)",
+}
+# what to do in place of a function that has no traced version
+ALTERNATIVES = {
+    np.shares_memory: "traced values have no memory of their own: leave the question away",
+    np.may_share_memory: "traced values have no memory of their own: leave the question away",
+    np.unique: "its shape depends on values: apply it to stop_gradient(x), outside of vmap and jit",
+    np.save: "return the value (has_aux=True), and save it outside",
+    np.array_repr: "use repr(x), or print what stop_gradient(x) shows",
+    np.apply_along_axis: "use autodidax.vmap over the other axes",
+    np.apply_over_axes: "apply the function to each axis in a loop",
+    np.piecewise: "use where or select",
+    np.trim_zeros: "its shape depends on values: slice with indices that are known",
 }
 _NO_TWIN = (
-    "this function cannot be differentiated: compute it outside of the transformed function, give it stop_gradient(x) where its "
-    "result is a constant, or define its derivative with custom_jvp or a primitive"
+    "this function cannot be differentiated: compute it outside of the transformed function, give it stop_gradient(x) "
+    "where its result is a constant, or define its derivative with custom_jvp or a primitive"
 )
 
 
@@ -69,6 +93,11 @@ def _expression(frame: FrameType) -> ast.expr | None:
         return None
 
 
+def _writes(frame: FrameType | None) -> bool:
+    """Whether a frame is assigning to an item, as in a[i] = x."""
+    return frame is not None and dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("STORE_S")
+
+
 def _value(node: ast.expr, frame: FrameType) -> Any:
     """What a dotted name stands for, looked up without running anything of the user's."""
     if isinstance(node, ast.Name):
@@ -83,7 +112,7 @@ def indexed_array() -> tuple[str, str, int] | None:
     """The texts of `table` and `i` where user code is evaluating table[i], and the number of indices; else None."""
     frame, inside = _frames()
     node = None if frame is None or inside else _expression(frame)
-    if isinstance(node, ast.Subscript):
+    if isinstance(node, ast.Subscript) and not _writes(frame):
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return ast.unparse(node.value), ", ".join(map(ast.unparse, indices)), len(indices)
     return None
@@ -123,7 +152,7 @@ def caller() -> tuple[str | None, bool]:
 def twin(name: str) -> str | None:
     """What a message calls our function for NumPy's or SciPy's, None where there is none."""
     module, _, short = name.rpartition(".")
-    path = _TWINS.get(module + ".")
+    path = _TWINS.get(module)
     if path is None:
         return None
     ours = vars(importlib.import_module(path)).get(short)
@@ -142,4 +171,9 @@ def mend_for(name: str, listed: bool) -> str:
         return f"write {ours}(...)" + (", with autodidax.numpy as anp" if ours.startswith("anp") else "")
     if name in _OTHER:
         return _OTHER[name]
+    module, _, short = name.rpartition(".")
+    function = getattr(sys.modules.get(module), short, None)
+    for table in (WRITERS, ALTERNATIVES):
+        if function is not None and function in table:
+            return table[function]
     return _NO_TWIN

@@ -88,8 +88,8 @@ def refuse_python(x: Tracer, kind: str) -> NoReturn:
         mend = callers.mend_for(name, listed)
     else:
         mend = (
-            f"leave {kind}() and functions of math and statistics away, and use those of autodidax.numpy or numpy; write into a plain "
-            "array with anp.at(a)[i].set(x); stop_gradient and has_aux=True bring plain values out"
+            f"leave {kind}() and functions of math and statistics away, and use those of autodidax.numpy or numpy; "
+            "write into a plain array with anp.at(a)[i].set(x); stop_gradient and has_aux=True bring plain values out"
         )
     raise errors.ConcretizationTypeError(
         f"{_by(name)}{what} under {trace.describe()} cannot become a Python {kind}: its derivative would be lost",
@@ -122,7 +122,10 @@ def refuse_array(x: Tracer) -> NoReturn:
     if name is not None:
         mend = callers.mend_for(name, listed)
     elif indexing or x.dtype.kind in "iu":
-        mend = f"{_indexing_mend()}; elsewhere call the function of autodidax.numpy (as anp), e.g. anp.array([x, y])"
+        mend = (
+            f"{_indexing_mend()}, and write into one with anp.at(a)[i].set(x); elsewhere call the function of "
+            "autodidax.numpy (as anp), e.g. anp.array([x, y])"
+        )
     else:
         mend = (
             "call the function of autodidax.numpy (as anp) with the same name, e.g. anp.array([x, y]), anp.full, "

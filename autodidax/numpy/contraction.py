@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import shape_of
-from autodidax.numpy.dispatch import axis_of, given, numpy_function, operand, refuse, refuse_out
+from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.numpy.dispatch import axis_of, given, numpy_function, operand, refuse, refuse_out, strong
 from autodidax.primitives import contraction
 from autodidax.primitives.convert import astype, conj
 from autodidax.primitives.elementwise import multiply
@@ -88,7 +88,8 @@ def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, **options: A
             f"vecdot: shapes {shape_of(x)} and {shape_of(y)} differ along axis {axis}", mend="bring both to one length"
         )
     product = conj(x) * y
-    return reduce_sum(product, axes=(axis_of(axis, len(shape_of(product))),))
+    total = reduce_sum(product, axes=(axis_of(axis, len(shape_of(product))),))
+    return astype(total, dtype_of(product))
 
 
 @numpy_function
@@ -101,7 +102,7 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     a, b = operand(a), operand(b)
     rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
     if rank_a == 0 or rank_b == 0:
-        return multiply(a, b)
+        return multiply(strong(a), strong(b))
     if rank_b <= 2:
         return contraction.matmul(a, b)
     return tensordot(a, b, ((rank_a - 1,), (rank_b - 2,)))
@@ -125,7 +126,7 @@ def inner(a: Any, b: Any, /) -> Any:
     a, b = operand(a), operand(b)
     rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
     if rank_a == 0 or rank_b == 0:
-        return multiply(a, b)
+        return multiply(strong(a), strong(b))
     if rank_b == 1:
         return contraction.matmul(a, b)
     return tensordot(a, b, ((rank_a - 1,), (rank_b - 1,)))
@@ -151,7 +152,7 @@ def kron(a: Any, b: Any) -> Any:
     a, b = operand(a), operand(b)
     rank = max(len(shape_of(a)), len(shape_of(b)))
     if rank == 0:
-        return multiply(a, b)
+        return multiply(strong(a), strong(b))
     sizes_a, sizes_b = ((1,) * (rank - len(shape_of(x))) + shape_of(x) for x in (a, b))
     spread_a = reshape(a, shape=tuple(n for size in sizes_a for n in (size, 1)))
     spread_b = reshape(b, shape=tuple(n for size in sizes_b for n in (1, size)))

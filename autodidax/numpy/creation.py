@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import dtype_of, get_aval, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
 from autodidax.numpy.dispatch import axis_of, numpy_function, operand, strong
 from autodidax.numpy.shaping import full_shape, moveaxis
+from autodidax.primitives import rounding
 from autodidax.primitives.convert import astype as convert
-from autodidax.primitives.shape import broadcast_to, concatenate, reshape
 from autodidax.primitives.scatter import check_cast
+from autodidax.primitives.shape import broadcast_to, concatenate, expand_dims, reshape
 
 
 @numpy_function
@@ -138,7 +139,16 @@ def full(
     """
     fill = strong(operand(fill_value))
     fill = fill if dtype is None else convert(fill, dtype)
-    return broadcast_to(fill, shape=full_shape(shape, 1, ()))
+    return _filling(fill, full_shape(shape, 1, ()))
+
+
+def _filling(fill: Any, shape: tuple[int, ...]) -> Any:
+    """A value in every place of a shape; axes of size 1 more than the shape has are left out, as NumPy does."""
+    own = shape_of(fill)
+    extra = len(own) - len(shape)
+    if extra > 0 and set(own[:extra]) == {1}:
+        fill = reshape(fill, shape=own[extra:])
+    return broadcast_to(fill, shape=shape)
 
 
 @numpy_function
@@ -155,7 +165,7 @@ def full_like(
     fill = strong(operand(fill_value))
     if to_integers:
         check_cast("full_like", fill, dtype)
-    return broadcast_to(convert(fill, dtype), shape=shape)
+    return _filling(convert(fill, dtype), shape)
 
 
 @numpy_function
@@ -168,6 +178,12 @@ def arange(*args: Any, **kwargs: Any) -> Any:
         "arange: the size of the result would depend on the values of traced bounds",
         mend="write start + step * np.arange(n) with a known n, or linspace(start, stop, n)",
     )
+
+
+def _promoting(x: Any) -> Any:
+    """What stands for an operand where dtypes promote: a Python scalar yields to arrays."""
+    aval = get_aval(x)
+    return aval.dtype.type(1).item() if aval.weak_type else aval.dtype
 
 
 @numpy_function
@@ -183,7 +199,7 @@ def linspace(
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     start, stop = operand(start), operand(stop)
-    inexact = np.result_type(dtype_of(start), dtype_of(stop), 1.0)
+    inexact = np.result_type(_promoting(start), _promoting(stop), 1.0)
     delta = convert(stop, inexact) - convert(start, inexact)
     start = convert(start, inexact) + 0 * delta  # in the shape of both
     intervals = num - 1 if endpoint else num
@@ -195,7 +211,7 @@ def linspace(
     if axis != 0:
         out = moveaxis(out, 0, axis_of(axis, len(shape_of(out))))
     if dtype is not None:
-        out = convert(out, dtype)
+        out = convert(rounding.floor(out) if np.dtype(dtype).kind in "iu" else out, dtype)
     return (out, delta / intervals if intervals > 0 else np.nan) if retstep else out
 
 
@@ -207,14 +223,17 @@ def logspace(
 
     Source: numpy.logspace.
     """
-    out = operand(base) ** linspace(start, stop, num, endpoint, axis=axis)
+    base = operand(base)
+    if shape_of(base):
+        rank = max(len(shape_of(operand(x))) for x in (start, stop, base))
+        start, stop, base = (array(x, ndmin=rank) for x in (start, stop, base))
+        base = expand_dims(base, (axis_of(axis, rank + 1),))
+    out = base ** linspace(start, stop, num, endpoint, axis=axis)
     return out if dtype is None else convert(out, dtype)
 
 
 @numpy_function
-def geomspace(
-    start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: Any = 0
-) -> Any:
+def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: Any = 0) -> Any:
     """Numbers in constant ratio between bounds, which may be traced arrays: a new axis of size `num`.
 
     Source: numpy.geomspace.
@@ -224,6 +243,8 @@ def geomspace(
         raise errors.ShapeError(f"geomspace: {num} points", mend="give a number of points that is not negative")
     start, stop = operand(start), operand(stop)
     inexact = np.result_type(dtype_of(start), dtype_of(stop), np.float64)
+    if any(not isinstance(x, Tracer) and np.any(x == 0) for x in (start, stop)):
+        raise errors.ArgumentError("geomspace: a bound is 0", mend="give bounds that are not 0")
     start, stop = convert(start, inexact), convert(stop, inexact)
     ratio = stop / start
     start = broadcast_to(start, shape=shape_of(ratio))

@@ -31,6 +31,8 @@ def diff(a: Any, n: Any = 1, axis: Any = -1, prepend: Any = NoValue, append: Any
     if n < 0:
         raise ValueError(f"order must be non-negative but got {n}")
     a = operand(a)
+    if n == 0:
+        return a  # as NumPy: nothing is put before or after
     k = axis_of(axis, len(shape_of(a)))
     parts = []
     for end in (prepend, append):
@@ -76,8 +78,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
     else:
         x = operand(x)
         if len(shape_of(x)) == 1:
-            step = x[1:] - x[:-1]
-            step = _as_axis(step, k, len(shape_of(y)))
+            step = _as_axis(diff(x), k, len(shape_of(y)))
         else:
             step = diff(x, axis=axis)
     return sum_of(step * (y[_along(k, 1, None)] + y[_along(k, None, -1)]) / 2.0, axis=k)
@@ -107,6 +108,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         raise TypeError("invalid number of arguments")
     f = astype(f, np.float64) if dtype_of(f).kind in "iub" else f
     out = [_gradient_along(f, k, h, edge_order) for k, h in zip(axes, spacings, strict=True)]
+    out = [x if dtype_of(x).kind == "c" else astype(x, dtype_of(f)) for x in out]
     return out[0] if len(out) == 1 else tuple(out)
 
 
@@ -120,9 +122,11 @@ def _gradient_along(f: Any, k: int, h: Any, edge_order: int) -> Any:
         if edge_order == 1:
             first, last = (at(1) - at(0)) / h, (at(-1) - at(-2, -1)) / h
         else:
-            first = (-1.5 * at(0) + 2.0 * at(1) - 0.5 * at(2)) / h
-            last = (0.5 * at(-3, -2) - 2.0 * at(-2, -1) + 1.5 * at(-1)) / h
+            a, b, c = 1.5 / h, 2.0 / h, 0.5 / h
+            first = b * at(1) - a * at(0) - c * at(2)
+            last = c * at(-3, -2) - b * at(-2, -1) + a * at(-1)
         return concatenate([first, inner, last], axis=k)
+    h = astype(h, np.float64) if dtype_of(h).kind in "iub" else h
     steps = h[1:] - h[:-1]
     left, right = (_as_axis(d, k, len(shape_of(f))) for d in (steps[:-1], steps[1:]))
     inner = (
@@ -168,7 +172,7 @@ def polyval(p: Any, x: Any) -> Any:
     p, x = operand(p), operand(x)
     if not shape_of(p):
         raise errors.ShapeError("polyval: the coefficients p are no vector", mend="give a vector: anp.array([p])")
-    value: Any = 0 * x
+    value: Any = np.zeros(shape_of(x), dtype_of(x))[()]
     for k in range(shape_of(p)[0]):
         value = value * x + p[k]
     return value

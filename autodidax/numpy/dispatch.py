@@ -13,7 +13,7 @@ from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS
 from autodidax.core.interpreters import Tracer, ValueTracer, dtype_of, plain_operand, redefines_arithmetic, shape_of
 from autodidax.primitives.convert import astype, convert_element_type
-from autodidax.primitives.shape import stack
+from autodidax.primitives.shape import AxisError, stack
 
 NoValue: Any = np._NoValue  # NumPy's own mark of an argument that was not given
 ndarray = np.ndarray
@@ -117,7 +117,7 @@ def axis_of(axis: Any, ndim: int) -> int:
     """One axis as a non-negative integer; AxisError for one that does not exist."""
     k = operator.index(axis)
     if not -ndim <= k < ndim:
-        raise errors.AxisError(
+        raise AxisError(
             f"axis {k} is out of bounds for an array with {ndim} axes",
             mend=f"give an axis from {-ndim} to {ndim - 1}" if ndim else "give an array with at least one axis",
         )
@@ -134,6 +134,13 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
             raise errors.ShapeError(f"duplicate value in axis={axis}", mend="name each axis once")
         return axes
     return (axis_of(axis, ndim),)
+
+
+def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """As `axes_of`, for the reductions: NumPy lets them name the first or last axis of a single number too."""
+    if ndim == 0 and axis in (0, -1, (0,), (-1,)):
+        return ()
+    return axes_of(axis, ndim)
 
 
 def given(value: Any) -> bool:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.linalg import LinAlgError as LinAlgError
 
 from autodidax import errors
-from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.numpy import contraction as products
+from autodidax.numpy.concreteness import concrete
 from autodidax.numpy.dispatch import NoValue, axis_of, operand, refuse, refuse_out
 from autodidax.numpy.norms import (
     as_matrices,
@@ -26,9 +27,10 @@ from autodidax.numpy.norms import (
     vector_norm,
 )
 from autodidax.primitives import factorizations, solves
+from autodidax.primitives.comparison import greater
 from autodidax.primitives.contraction import diagonals, einsum, swap_last, traces
 from autodidax.primitives.contraction import matmul as matrix_product
-from autodidax.primitives.convert import astype
+from autodidax.primitives.convert import astype, conj, real, stop_gradient_p
 from autodidax.primitives.factorizations import singular_values
 from autodidax.primitives.shape import expand_dims, moveaxis, reduce_sum, reshape
 from autodidax.primitives.triangular import adjoint
@@ -119,6 +121,9 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 def eigh(a: Any, UPLO: str = "L") -> Any:  # NumPy's name
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices: (..., n, n) -> (..., n), (..., n, n).
 
+    Where eigenvalues are equal, as far as rounding errors tell, derivatives of their vectors that would be infinite or
+    0 / 0 are nan; those of the eigenvalues are right.
+
     Source: numpy.linalg.eigh.
     """
     return EighResult(*factorizations.eigh(as_matrices("eigh", a), lower=_is_lower(UPLO)))
@@ -144,6 +149,7 @@ def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: 
     """Singular value decomposition a = (u * s) @ vh: (..., n, m) -> (..., n, k), (..., k), (..., k, m).
 
     With `full_matrices`, the vectors beyond the first k have no derivative of their own: that of the subspace is given.
+    Where singular values are equal or zero, derivatives of vectors that would be infinite or 0 / 0 are nan.
 
     Source: numpy.linalg.svd.
     """
@@ -178,6 +184,50 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     n, m = shape_of(a)[-2:]
     q, r = factorizations.qr(a, complete=mode == "complete" and n > m)
     return r if mode == "r" else QRResult(q, r)
+
+
+@linalg_function
+def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    """The x of least norm among those with the least norm of a x - b, for one right-hand side or one a column:
+    (n, m), (n,) -> (m,), or (n, m), (n, k) -> (m, k); with it the sums of squared residuals, the rank of a and its
+    singular values, of which those up to rcond times the largest count as 0.
+
+    The sums are there where NumPy gives them, at full rank and n > m (else an array without entries); under vmap and
+    jit, where the rank is not known, always. x has derivatives where the rank is locally constant.
+
+    Source: numpy.linalg.lstsq.
+    """
+    a, b = operand(a), operand(b)
+    shape, single = shape_of(a), len(shape_of(b)) == 1
+    if len(shape) != 2 or len(shape_of(b)) not in (1, 2) or shape_of(b)[0] != shape[0]:
+        raise errors.ShapeError(
+            f"lstsq: shapes {shape} and {shape_of(b)}", mend="give a of shape (n, m) and b of shape (n,) or (n, k)"
+        )
+    dtype = np.result_type(inexact(dtype_of(a)), inexact(dtype_of(b)))
+    a, b = astype(a, dtype), astype(b, dtype)
+    resolution = float(np.finfo(dtype).eps)
+    if rcond is None:
+        rcond = resolution * max(shape)
+    rcond = _static("lstsq", "rcond", rcond)
+    rcond = resolution if rcond < 0 else rcond
+    columns = expand_dims(b, (1,)) if single else b
+    x = matrix_product(solves.pinv(a, rcond=rcond), columns)
+    s = singular_values(a)
+    rank = _rank(s, rcond)
+    if (shape[0] > shape[1]) and (isinstance(rank, Tracer) or rank == shape[1]):
+        difference = columns - matrix_product(a, x)
+        residuals = reduce_sum(real(conj(difference) * difference), axes=(0,))
+    else:
+        residuals = np.empty(0, dtype_of(s))
+    return x[:, 0] if single else x, residuals, rank, s
+
+
+def _rank(s: Any, rcond: float) -> Any:
+    """How many singular values count: an integer where their values are known, traced where they are not."""
+    s = stop_gradient_p(concrete(s) if isinstance(s, Tracer) else s)
+    if not shape_of(s)[-1]:
+        return np.int32(0)
+    return astype(reduce_sum(greater(s, s[..., :1] * rcond), axes=(len(shape_of(s)) - 1,)), np.int32)
 
 
 @linalg_function
@@ -398,9 +448,6 @@ def _no_derivative(name: str, why: str, mend: str) -> Callable[..., Any]:
 _DATA_DEPENDENT = "the dtype of its result depends on the entries, so it has no traced form"
 eig = _no_derivative("eig", _DATA_DEPENDENT, "use eigh for Hermitian matrices")
 eigvals = _no_derivative("eigvals", _DATA_DEPENDENT, "use eigvalsh for Hermitian matrices")
-lstsq = _no_derivative(
-    "lstsq", "the shape of its residuals depends on the rank, so it has no traced form", "use pinv(a) @ b, or qr"
-)
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",

@@ -22,6 +22,8 @@ from autodidax.numpy import (
     statistics,
 )
 from autodidax.numpy.concreteness import describe
+from autodidax.numpy.dispatch import strong
+from autodidax.primitives import convert
 
 
 class MissingAttributeError(errors.UnsupportedError, AttributeError):
@@ -57,6 +59,10 @@ def _clip(self: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:
 
 def _compress(self: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
     return selecting.compress(condition, self, axis, out)
+
+
+def _conj(self: Any) -> Any:
+    return strong(convert.conj(self))  # booleans stay, which the function numpy.conj makes integers
 
 
 def _choose(self: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
@@ -116,7 +122,7 @@ _MEMORY = "traced values have no memory: return x, and convert the result"
 METHODS: dict[str, Callable[..., Any]] = {
     "all": reductions.all, "any": reductions.any, "argmax": reductions.argmax, "argmin": reductions.argmin,
     "argsort": sorting.argsort, "astype": _astype, "choose": _choose, "clip": _clip, "compress": _compress,
-    "conj": elementwise.conj, "conjugate": elementwise.conj, "copy": creation.copy, "cumprod": reductions.cumprod,
+    "conj": _conj, "conjugate": _conj, "copy": creation.copy, "cumprod": reductions.cumprod,
     "cumsum": reductions.cumsum, "diagonal": shaping.diagonal, "dot": contraction.dot, "flatten": _flatten,
     "max": reductions.max, "mean": reductions.mean, "min": reductions.min, "nonzero": selecting.nonzero,
     "prod": reductions.prod, "ravel": shaping.ravel, "repeat": shaping.repeat, "reshape": _reshape,

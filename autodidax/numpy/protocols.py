@@ -11,6 +11,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.interpreters import Tracer
 from autodidax.numpy import reductions
+from autodidax.numpy.callers import ALTERNATIVES, WRITERS
 from autodidax.numpy.dispatch import operand, refuse_out
 from autodidax.numpy.ufuncs import NOT_READY, apply, calls
 
@@ -104,28 +105,6 @@ _ACCUMULATIONS: dict[Any, Callable[..., Any]] = {
     np.maximum: reductions.maximum_accumulate, np.minimum: reductions.minimum_accumulate,
 }  # fmt: skip
 
-# functions that write into an argument
-_WRITERS = {
-    np.copyto: "write np.full(shape, x) as anp.full(shape, x), np.copyto(a, x, where=m) as a = where(m, x, a)",
-    np.put: "write a = anp.at(a.ravel())[indices].set(x).reshape(a.shape)",
-    np.place: "write a = where(mask, x, a)",
-    np.putmask: "write a = where(mask, x, a)",
-    np.put_along_axis: "write a = anp.at(a)[indices].set(x) with an index array an axis",
-    np.fill_diagonal: "write i = np.arange(n); a = anp.at(a)[i, i].set(x)",
-}
-# what to do in place of a function that has no traced version
-_ALTERNATIVES = {
-    np.shares_memory: "traced values have no memory of their own: leave the question away",
-    np.may_share_memory: "traced values have no memory of their own: leave the question away",
-    np.unique: "its shape depends on values: apply it to stop_gradient(x), outside of vmap and jit",
-    np.save: "return the value (has_aux=True), and save it outside",
-    np.array_repr: "use repr(x), or print what stop_gradient(x) shows",
-    np.apply_along_axis: "use autodidax.vmap over the other axes",
-    np.apply_over_axes: "apply the function to each axis in a loop",
-    np.piecewise: "use where or select",
-    np.trim_zeros: "its shape depends on values: slice with indices that are known",
-}
-
 
 def array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
     """NumPy calls this for any function that dispatches, where an argument is traced."""
@@ -134,15 +113,15 @@ def array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any)
         return ours(*args, **kwargs)
     module = (getattr(function, "__module__", None) or "numpy").replace("numpy.linalg._linalg", "numpy.linalg")
     name = f"{module}.{getattr(function, '__name__', function)}"
-    if function in _WRITERS:
+    if function in WRITERS:
         raise errors.MutationError(
             f"{name}: a traced value cannot be written into, nor be written into a plain array",
-            mend=_WRITERS[function],
+            mend=WRITERS[function],
         )
     reason = "numpy.fft has no traced versions" if module.startswith("numpy.fft") else "it has no traced version"
     raise errors.UnsupportedError(
         f"{name} is not supported on traced values: {reason}",
-        mend=_ALTERNATIVES.get(
+        mend=ALTERNATIVES.get(
             function, "write it with functions of autodidax.numpy, or apply it to stop_gradient(x) as a constant"
         ),
     )

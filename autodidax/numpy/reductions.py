@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from autodidax import errors
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.numpy.dispatch import (
     NoValue,
-    axes_of,
     axis_of,
     given,
     numpy_function,
     operand,
+    reduction_axes,
     refuse_out,
 )
 from autodidax.primitives import cumulative as cum
@@ -27,13 +28,13 @@ from autodidax.primitives.shape import broadcast_to, concatenate, expand_dims, r
 
 
 def cast_operand(x: Any, dtype: Any) -> Any:
-    """The operand of a reduction in the dtype that the reduction is to be computed in."""
+    """The operand (or the result) of a reduction in the dtype that the reduction is to be computed in."""
     return x if dtype is None else astype(x, dtype)
 
 
 def reduced(primitive: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """A reduction over axes, which stay as axes of size 1 with keepdims."""
-    axes = axes_of(axis, len(shape_of(a)))
+    axes = reduction_axes(axis, len(shape_of(a)))
     out = primitive(a, axes=axes)
     return expand_dims(out, axes) if keepdims is True or (given(keepdims) and keepdims) else out
 
@@ -61,7 +62,7 @@ def sum(
         return reduce_sum(a, axes=tuple(range(a.ndim)))
     refuse_out("sum", out)
     a = cast_operand(masked(operand(a), where, 0), dtype)
-    total = reduced(reduce_sum, a, axis, keepdims)
+    total = cast_operand(reduced(reduce_sum, a, axis, keepdims), dtype)
     return total + astype(initial, dtype_of(total)) if given(initial) else total
 
 
@@ -85,7 +86,7 @@ def mean(
     elif dtype is None and dtype_of(a) == np.float16:
         return astype(mean(a, axis, np.float32, None, keepdims, where=where), np.float16)
     total = sum(a, axis, dtype, None, keepdims, where=where)
-    return total / entry_count(a, axis, where, keepdims)
+    return astype(total / entry_count(a, axis, where, keepdims), dtype_of(total))
 
 
 def entry_count(a: Any, axis: Any, where: Any = True, keepdims: Any = False) -> Any:
@@ -93,7 +94,7 @@ def entry_count(a: Any, axis: Any, where: Any = True, keepdims: Any = False) -> 
     shape = shape_of(a)
     if where is True or not given(where):
         count = 1.0
-        for k in axes_of(axis, len(shape)):
+        for k in reduction_axes(axis, len(shape)):
             count *= shape[k]
         return count
     mask = broadcast_to(operand(where), shape=shape)
@@ -113,7 +114,7 @@ def prod(
     a = operand(a)
     refuse_out("prod", out)
     a = cast_operand(masked(a, where, 1), dtype)
-    product = reduced(red.reduce_prod, a, axis, keepdims)
+    product = cast_operand(reduced(red.reduce_prod, a, axis, keepdims), dtype)
     return product * astype(initial, dtype_of(product)) if given(initial) else product
 
 
@@ -122,6 +123,8 @@ def _extremum(
 ) -> Any:
     a = operand(a)
     refuse_out(name, out)
+    if given(initial):
+        initial = astype(operand(initial), dtype_of(a))
     if where is not True and given(where):
         if not given(initial):
             raise ValueError(f"{name}: where= needs initial=, as the mask may leave no entry")
@@ -129,11 +132,11 @@ def _extremum(
     if not given(initial):
         return reduced(primitive, a, axis, keepdims)
     shape = shape_of(a)
-    axes = axes_of(axis, len(shape))
+    axes = reduction_axes(axis, len(shape))
     if builtins.any(shape[k] == 0 for k in axes):
         kept = tuple(1 if k in axes else n for k, n in enumerate(shape))
         kept = kept if given(keepdims) and keepdims else tuple(n for k, n in enumerate(shape) if k not in axes)
-        return broadcast_to(astype(initial, dtype_of(a)), shape=kept)
+        return broadcast_to(initial, shape=kept)
     return pairwise(reduced(primitive, a, axis, keepdims), initial)
 
 
@@ -209,6 +212,8 @@ def _arg_extremum(name: str, primitive: Any, a: Any, axis: Any, out: Any, keepdi
     if axis is None:
         found = primitive(reshape(a, shape=(get_aval(a).size,)), axis=0)
         return reshape(found, shape=(1,) * rank) if given(keepdims) and keepdims else found
+    if rank == 0 and axis in (0, -1):
+        return primitive(reshape(a, shape=(1,)), axis=0)
     k = axis_of(axis, rank)
     found = primitive(a, axis=k)
     return expand_dims(found, (k,)) if given(keepdims) and keepdims else found
@@ -250,7 +255,7 @@ def cumsum(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
     """
     refuse_out("cumsum", out)
     a, k = _flat_unless(a, axis)
-    return cum.cumsum(cast_operand(a, dtype), axis=k, reverse=False)
+    return cast_operand(cum.cumsum(cast_operand(a, dtype), axis=k, reverse=False), dtype)
 
 
 @numpy_function
@@ -261,15 +266,16 @@ def cumprod(a: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any
     """
     refuse_out("cumprod", out)
     a, k = _flat_unless(a, axis)
-    return cum.cumprod(cast_operand(a, dtype), axis=k, reverse=False)
+    return cast_operand(cum.cumprod(cast_operand(a, dtype), axis=k, reverse=False), dtype)
 
 
 def _with_initial(running: Any, x: Any, axis: Any, initial: float, include: bool) -> Any:
     """A running sum or product along an axis that a vector need not name, with the neutral element put before it."""
     x = operand(x)
+    x = x if shape_of(x) else reshape(x, shape=(1,))
     if axis is None:
         if len(shape_of(x)) != 1:
-            raise ValueError("For arrays which are not 1-dimensional the axis argument is required.")
+            raise errors.ShapeError(f"a running sum or product of an array of shape {shape_of(x)}", mend="give an axis")
         axis = 0
     out = running(x, axis)
     if not include:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import get_aval, shape_of
-from autodidax.numpy.dispatch import axes_of, axis_of, numpy_function, operand, refuse_out, strong
+from autodidax.core.interpreters import dtype_of, get_aval, shape_of
+from autodidax.numpy.dispatch import axes_of, axis_of, numpy_function, operand, reduction_axes, refuse_out, strong
 from autodidax.numpy.reductions import sum as sum_of
 from autodidax.primitives import rearrange
 from autodidax.primitives import shape as prim
@@ -136,9 +136,11 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     """
     a = operand(a)
     shape = shape_of(a)
-    axes = axes_of(axis, len(shape)) if axis is not None else tuple(k for k, n in enumerate(shape) if n == 1)
+    axes = reduction_axes(axis, len(shape)) if axis is not None else tuple(k for k, n in enumerate(shape) if n == 1)
     if any(shape[k] != 1 for k in axes):
-        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+        raise errors.ShapeError(
+            f"squeeze: axis {axis} of an array of shape {shape} has not size 1", mend="name axes of size 1 only"
+        )
     return prim.reshape(a, shape=tuple(n for k, n in enumerate(shape) if k not in axes))
 
 
@@ -268,7 +270,10 @@ def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
 
     Source: numpy.repeat.
     """
-    return rearrange.repeat(operand(a), repeats, axis)
+    a = operand(a)
+    if np.any(np.asarray(repeats) < 0):
+        raise errors.ShapeError(f"repeat: repeats={repeats}", mend="give counts that are not negative")
+    return rearrange.repeat(a if shape_of(a) else prim.reshape(a, shape=(1,)), repeats, axis)
 
 
 @numpy_function
@@ -288,7 +293,9 @@ def resize(a: Any, new_shape: Any) -> Any:
     """
     a = ravel(a)
     shape = full_shape(new_shape, 1, ())
-    return prim.reshape(a[np.arange(math.prod(shape)) % max(shape_of(a)[0], 1)], shape=shape)
+    if shape_of(a)[0] == 0:
+        return np.zeros(shape, dtype_of(a))
+    return prim.reshape(a[np.arange(math.prod(shape)) % shape_of(a)[0]], shape=shape)
 
 
 _COPYING_MODES = ("edge", "reflect", "symmetric", "wrap")

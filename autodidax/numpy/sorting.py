@@ -15,7 +15,6 @@ from autodidax.primitives.convert import astype
 from autodidax.primitives.select import where as select
 from autodidax.primitives.shape import concatenate, expand_dims, reshape, transpose
 
-
 _KINDS = {"quicksort", "heapsort", "mergesort", "stable"}
 
 
@@ -127,8 +126,12 @@ def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = Fa
     n = shape_of(lines)[-1]
     if n == 0:
         raise errors.ShapeError("median of no entries", mend="give axes that hold an entry at least")
-    middle = lines[..., n // 2] if n % 2 else (lines[..., n // 2 - 1] + lines[..., n // 2]) / 2.0
-    middle = middle if dtype_of(middle).kind in "fc" else astype(middle, np.float64)
+    wide = {"f2": np.float32}.get(dtype_of(lines).str[1:], np.float64 if dtype_of(lines).kind in "iub" else None)
+    low, high = lines[..., (n - 1) // 2], lines[..., n // 2]
+    if wide is not None:  # the sum of two small integers may be none
+        low, high = astype(low, wide), astype(high, wide)
+    middle = high if n % 2 else (low + high) / 2.0
+    middle = astype(middle, np.float16) if dtype_of(lines) == np.float16 else middle
     middle = _nan_where_any(middle, lines)
     return expand_dims(middle, axes) if given(keepdims) and keepdims else middle
 
@@ -150,7 +153,10 @@ def quantile(
     if np.any((levels < 0) | (levels > 1)):
         raise ValueError("Quantiles must be in the range [0, 1]")
     lines, axes = _lines(operand(a), axis)
-    found = [_interpolated(lines, float(level)) for level in levels.ravel()]
+    # a Python number yields to the dtype of the entries, an array of levels keeps its own
+    kind = np.asarray(q).dtype
+    as_share: Any = float if type(q) in (int, float) else kind.type if kind.kind == "f" else np.float64
+    found = [_interpolated(lines, float(level), as_share) for level in levels.ravel()]
     if given(keepdims) and keepdims:
         found = [expand_dims(x, axes) for x in found]
     if levels.ndim == 0:
@@ -160,11 +166,11 @@ def quantile(
     return reshape(joined, shape=(*levels.shape, *shape_of(found[0])))
 
 
-def _interpolated(lines: Any, level: float) -> Any:
+def _interpolated(lines: Any, level: float, as_share: Any) -> Any:
     position = level * (shape_of(lines)[-1] - 1)
     below = int(np.floor(position))
     above = min(below + 1, shape_of(lines)[-1] - 1)
-    share = position - below
+    share = as_share(position - below)
     low, high = lines[..., below], lines[..., above]
     value = low + (high - low) * share if share < 0.5 else high - (high - low) * (1.0 - share)
     return _nan_where_any(value if dtype_of(value).kind in "fc" else astype(value, np.float64), lines)
@@ -181,7 +187,8 @@ def percentile(
     """
     if isinstance(q, Tracer):
         raise errors.UnsupportedError("percentile of a traced q", mend="give plain numbers between 0 and 100 for q")
-    return quantile(a, np.true_divide(q, 100), axis, out, overwrite_input, method, keepdims, weights=weights)
+    q = q / 100 if type(q) in (int, float) else np.true_divide(q, 100)
+    return quantile(a, q, axis, out, overwrite_input, method, keepdims, weights=weights)
 
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import dtype_of, shape_of
-from autodidax.numpy.dispatch import NoValue, axes_of, axis_of, given, numpy_function, operand, refuse_out
+from autodidax.numpy.dispatch import NoValue, axis_of, given, numpy_function, operand, reduction_axes, refuse_out
 from autodidax.numpy.reductions import argmax, argmin, cumprod, cumsum, entry_count, max, mean, min, prod
 from autodidax.numpy.reductions import sum as sum_of
 from autodidax.primitives import elementwise as ew
@@ -39,15 +39,15 @@ def var(
         ddof = correction
     if dtype is None and dtype_of(a).kind in "iub":
         dtype = np.float64
-    narrow = dtype is None and dtype_of(a) == np.float16
-    a = astype(a, np.float32 if narrow else dtype) if narrow or dtype is not None else a
-    center = mean if given(mean) else mean_of(a, axis, keepdims=True, where=where)
+    narrow = dtype is None and dtype_of(a) == np.float16 and not given(mean)
+    a = astype(a, np.float32) if narrow else a
+    center = operand(mean) if given(mean) else mean_of(a, axis, dtype, keepdims=True, where=where)
     deviation = a - center
     squared = ew.square(deviation) if dtype_of(a).kind != "c" else real(deviation * conj(deviation))
     count = entry_count(squared, axis, where, keepdims) - ddof
     count = builtins.max(count, 0.0) if isinstance(count, float) else ew.maximum(count, 0.0)
-    result = sum_of(squared, axis, keepdims=keepdims, where=where) / count
-    return astype(result, np.float16) if narrow else result
+    total = sum_of(squared, axis, dtype, keepdims=keepdims, where=where)
+    return astype(total / count, np.float16 if narrow else dtype_of(total))
 
 
 @numpy_function
@@ -63,7 +63,8 @@ def std(
     Source: numpy.std.
     """
     refuse_out("std", out)
-    return ew.sqrt(var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction))
+    variance = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return astype(ew.sqrt(variance), dtype_of(variance))
 
 
 @numpy_function
@@ -83,8 +84,9 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
             if axis is None:
                 raise TypeError("axis must be specified when shapes of a and weights differ")
             weights = _along_axes(weights, axis, shape)
-        scale = sum_of(weights, axis, keepdims=keepdims)
-        result = sum_of(a * weights, axis, keepdims=keepdims) / scale
+        dtype = np.result_type(dtype_of(a), dtype_of(weights), *([np.float64] if dtype_of(a).kind in "iub" else []))
+        scale = sum_of(weights, axis, dtype, keepdims=keepdims)
+        result = sum_of(astype(a, dtype) * astype(weights, dtype), axis, keepdims=keepdims) / scale
     if not returned:
         return result
     return result, scale + 0.0 * result
@@ -109,6 +111,11 @@ def _without_nan(a: Any, neutral: Any) -> tuple[Any, Any]:
     a = operand(a)
     nan = isnan_mask(a)
     return (a, True) if nan is None else (select(nan, neutral, a), logical_not(nan))
+
+
+def real_dtype(dtype: np.dtype) -> np.dtype:
+    """The dtype of the real part of numbers of a dtype."""
+    return np.empty(0, dtype).real.dtype
 
 
 @numpy_function
@@ -165,7 +172,10 @@ def nanvar(
     filled, valid = _without_nan(a, 0)
     keepdims = bool(given(keepdims) and keepdims)
     where = _both(valid, where)
-    return var(filled, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    result = var(filled, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
+    if valid is True:
+        return result
+    return astype(result, real_dtype(dtype_of(filled)) if dtype is None else dtype)
 
 
 @numpy_function
@@ -178,8 +188,8 @@ def nanstd(
     Source: numpy.nanstd.
     """
     refuse_out("nanstd", out)
-    variance = nanvar
-    return ew.sqrt(variance(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction))
+    variance = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
+    return astype(ew.sqrt(variance), dtype_of(variance))
 
 
 def _nan_extremum(
@@ -191,7 +201,7 @@ def _nan_extremum(
     result = function(filled, axis, out, keepdims, initial, where)
     if valid is True or given(initial):
         return result
-    none_left = logical_not(red.reduce_or(valid, axes=axes_of(axis, len(shape_of(a)))))
+    none_left = logical_not(red.reduce_or(valid, axes=reduction_axes(axis, len(shape_of(a)))))
     return select(reshape(none_left, shape=shape_of(result)), np.nan, result)
 
 

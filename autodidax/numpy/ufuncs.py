@@ -98,6 +98,14 @@ def _power(x: Any, y: Any) -> Any:
     return ew.pow_operator(x, y)
 
 
+def _conjugate(x: Any) -> Any:
+    return strong(astype(x, np.int8) if dtype_of(x).kind == "b" else conj(x))
+
+
+def _absolute(x: Any) -> Any:
+    return astype(x, np.bool_) if dtype_of(x).kind == "b" else ew.absolute.op(x)  # abs(True) is an integer
+
+
 def _float_power(x: Any, y: Any) -> Any:
     inputs = (dtype_of(x), dtype_of(y))
     dtype = np.complex128 if any(d.kind == "c" for d in inputs) else np.float64
@@ -113,7 +121,8 @@ _CONTRACTIONS: dict[np.ufunc, Callable[..., Any]] = {
 def _fill() -> None:
     calls.update({ufunc: getattr(f, "__wrapped__", f) for ufunc, f in _CONTRACTIONS.items()})
     calls[np.power] = strengthened(_power)
-    calls[np.conjugate] = lambda x: strong(conj(x))
+    calls[np.conjugate] = _conjugate
+    calls[np.absolute] = strengthened(_absolute)
     calls[np.float_power] = _float_power
     calls[np.divmod] = _divmod
     for p in registry:  # those of ew, of the families below, and of what they import
@@ -146,7 +155,8 @@ def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         )
     call = lookup(ufunc)
     operands = [operand(x) for x in inputs]
-    if dtype is not None:
+    # a predicate answers with booleans whatever its operands are
+    if dtype is not None and not (np.dtype(dtype) == bool and all(t[-1] in "?O" for t in ufunc.types)):
         operands = [_cast(name, x, np.dtype(dtype), casting) for x in operands]
     return call(*operands)
 

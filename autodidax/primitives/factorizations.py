@@ -1,9 +1,13 @@
 """Factorizations of matrices: cholesky, eigh, svd, qr; leading axes are batches.
 
 Where a decomposition is not unique, its derivative is that of one smooth choice: eigenvectors and singular vectors of
-complex matrices keep their phase. Where eigenvalues or singular values are equal (closer than the rounding errors that
-they come with), single vectors have no derivative; the part that would be infinite is left out, so that functions such
-as sums over eigenvalues or the unitary polar factor, which do not rest on that part, stay right.
+complex matrices keep their phase.
+
+Where eigenvalues or singular values are equal (closer than the rounding errors that they come with), the turn of their
+vectors among themselves is a number over a gap of zero, and a smooth function of the matrix such as (v * sqrt(w)) v^H
+turns it into 0 / 0, whose value the rule cannot know. Such a quotient is nan, and 0 only where the number vanishes as
+far as its rounding errors tell (see SpectralQuotient). Values alone, as eigvalsh and svdvals give them, have right
+first derivatives there: the diagonal of v^H da v.
 """
 
 from __future__ import annotations
@@ -15,14 +19,15 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import dtype_of, shape_of
-from autodidax.core.primitive import sample
-from autodidax.primitives.comparison import less_equal
-from autodidax.primitives.contraction import diagonal_matrices, diagonals, matmul, reciprocal_or_zero, swap_last
-from autodidax.primitives.convert import conj, imag, real
+from autodidax.core.primitive import Primitive, sample
+from autodidax.primitives.comparison import equal as equal_to
+from autodidax.primitives.comparison import less_equal, logical_and, logical_or
+from autodidax.primitives.contraction import diagonal_matrices, diagonals, matmul, swap_last
+from autodidax.primitives.convert import conj, imag, real, stop_gradient_p
 from autodidax.primitives.elementwise import absolute
 from autodidax.primitives.reductions import reduce_max
 from autodidax.primitives.select import where
-from autodidax.primitives.shape import concatenate, expand_dims
+from autodidax.primitives.shape import concatenate, expand_dims, reshape
 from autodidax.primitives.solves import MatrixFunction
 from autodidax.primitives.triangular import (
     adjoint,
@@ -38,17 +43,113 @@ def real_dtype(dtype: np.dtype) -> np.dtype:
     return np.empty(0, dtype).real.dtype
 
 
-SAME = 10  # units of rounding of the largest value: closer values count as equal
+ROUNDING = 10  # times the dtype's resolution and the square root of the size: rounding errors of a factorization
 
 
-def reciprocal_gaps(values: Any) -> Any:
-    """1 / (values_j - values_i), and 0 where the two count as equal: (..., n) -> (..., n, n)."""
-    gaps = rows_of(values) - columns_of(values)
-    if not shape_of(values)[-1]:
-        return gaps
-    largest = reduce_max(absolute(values), axes=(len(shape_of(values)) - 1,))
-    same = less_equal(absolute(gaps), columns_of(columns_of(largest)) * (SAME * float(np.finfo(dtype_of(values)).eps)))
-    return where(same, 0, 1 / where(same, 1, gaps))
+def equal_values(values: Any, *bases: Any) -> Any:
+    """Which pairs of values count as equal, given the vectors that come with them: (..., k) -> bool[..., k, k].
+
+    Each gap is held against the rounding errors of its own two values. Relative errors e of the entries of
+    a = sum_k w_k v_k v_k^H change w_i by up to e times sum_k g_ik^2 |w_k|, where g = |v|^T |v|, of which the largest
+    term stands here. For a dense matrix that is the backward error of the factorization, about e times the largest
+    value; where vectors do not overlap, as those of a diagonal matrix, it is e times the value itself, so that 1 and 2
+    beside 1e15 stay apart. For singular values the factors g are those of the left and of the right vectors.
+    """
+    values = stop_gradient_p(values)
+    gaps, k = absolute(rows_of(values) - columns_of(values)), shape_of(values)[-1]
+    if not k:
+        return less_equal(gaps, 0)
+    reach = rows_of(absolute(values))
+    for basis in bases:
+        moduli = absolute(stop_gradient_p(basis))
+        overlaps = matmul(swap_last(moduli), moduli)
+        reach = reach * overlaps
+    size = reduce_max(reach, axes=(len(shape_of(reach)) - 1,)) * (_rounding(dtype_of(values)) * k**0.5)
+    return logical_or(less_equal(gaps, rows_of(size)), less_equal(gaps, columns_of(size)))
+
+
+def _rounding(dtype: np.dtype) -> float:
+    return ROUNDING * float(np.finfo(dtype).eps)
+
+
+def over_gaps(x: Any, values: Any, equal: Any) -> Any:
+    """x_ij / (values_j - values_i), and 0 on the diagonal: (..., k, k), (..., k), bool[..., k, k] -> (..., k, k)."""
+    own = np.eye(shape_of(values)[-1], dtype=bool)
+    gaps = where(own, np.inf, rows_of(values) - columns_of(values))
+    return spectral_quotient(x, gaps, logical_and(equal, ~own), transposed=False)
+
+
+def over_sums(x: Any, values: Any) -> Any:
+    """x_ij / (values_i + values_j) of a skew-Hermitian x, whose diagonal is 0 where it is real."""
+    sums = rows_of(values) + columns_of(values)
+    if dtype_of(x).kind != "c":
+        sums = where(np.eye(shape_of(values)[-1], dtype=bool), np.inf, sums)
+    return spectral_quotient(x, sums, equal_to(sums, 0), transposed=False)
+
+
+class SpectralQuotient(Primitive):
+    """x / gap, where a gap that counts as zero gives 0 or nan: three of (..., n, k) -> (..., n, k).
+
+    It gives 0 where x vanishes, compared with the largest entry of its column, and else nan: the quotient is infinite
+    or, in the function that is differentiated, 0 / 0. The derivatives are quotients of the same kind.
+
+    The transposed map takes x from cotangents of vectors. There a column of zeros over a gap of exactly 0 is nan too:
+    it is what (v * log(w)) v^H leaves where w is 1, and its true quotient is not 0. Over a gap that is a rounding error
+    it says that these vectors are not used, and gives 0.
+    """
+
+    linear_in = (0,)
+
+    def impl(self, x, gap, equal, *, transposed):
+        moduli = np.abs(x)
+        largest = moduli.max(-2, keepdims=True, initial=0)
+        vanishes = moduli <= largest * (_rounding(moduli.dtype) * max(x.shape[-2:]))
+        if transposed:
+            vanishes = vanishes & ((largest > 0) | (gap != 0))
+        with np.errstate(all="ignore"):
+            quotient = x / np.where(equal, 1, gap)
+        filled = np.where(vanishes, 0, np.nan).astype(moduli.dtype)
+        return np.where(equal, filled, quotient)
+
+    def abstract_eval(self, x, gap, equal, *, transposed):
+        shape = np.broadcast_shapes(x.shape, gap.shape, equal.shape)
+        return ShapedArray(shape, np.result_type(x.dtype, gap.dtype))
+
+    def jvp(self, out, primals, tangents, *, transposed):
+        (_, gap, equal), (tx, tgap, _) = primals, tangents
+        if tgap is not None:
+            shift = out * tgap
+            tx = -shift if tx is None else tx - shift
+        return spectral_quotient(tx, gap, equal, transposed=transposed)
+
+    def transpose(self, ct, x, gap, equal, *, transposed):
+        return [spectral_quotient(ct, gap, equal, transposed=not transposed), None, None]
+
+    def batch(self, args, dims, *, transposed):
+        rank = max(len(shape_of(a)) - (d is not None) for a, d in zip(args, dims, strict=True))
+        size = next(shape_of(a)[0] for a, d in zip(args, dims, strict=True) if d is not None)
+        aligned = []
+        for a, d in zip(args, dims, strict=True):
+            own = shape_of(a)[d is not None :]
+            lead = (size if d is not None else 1, *(1,) * (rank - len(own)))
+            aligned.append(reshape(a, shape=(*lead, *own)))
+        return spectral_quotient(*aligned, transposed=transposed), 0
+
+    def samples(self, rng):
+        none = np.zeros((3, 3), bool)
+        for transposed in (False, True):
+            yield sample(rng.normal(size=(3, 3)), 1 + rng.uniform(size=(3, 3)), none, transposed=transposed)
+        yield sample(rng.normal(size=(2, 4, 3)), 1 + rng.uniform(size=(2, 1, 3)), none[:1], transposed=False)
+        yield sample(np.zeros((2, 0, 0)), np.zeros((2, 0, 0)), none[:0, :0], transposed=True)
+        z = rng.normal(size=(3, 2)) + 1j * rng.normal(size=(3, 2))
+        gap = 1 + rng.uniform(size=(3, 2))
+        yield sample(z, gap, none[:, :2], transposed=False, name="complex")
+        yield sample(z.astype(np.complex64), gap.astype(np.float32), none[:, :2], transposed=True)
+        yield sample(gap.astype(np.float32), 2 * gap.astype(np.float32), none[:, :2], transposed=False)
+        yield sample(
+            np.diag([1.0, 2.0]), np.array([[1, 0], [0, 1.0]]), ~np.eye(2, dtype=bool), transposed=False,
+            nonsmooth=True, name="vanishing over equal values",
+        )  # fmt: skip
 
 
 def hermitian_part(x: Any) -> Any:
@@ -123,7 +224,8 @@ def _hermitian(x: np.ndarray) -> np.ndarray:
 class Eigh(MatrixFunction):
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices: (..., n, n) -> (..., n), (..., n, n).
 
-    NumPy reads one triangle of a; the derivative is that of Hermitian changes, as for cholesky.
+    NumPy reads one triangle of a; the derivative is that of Hermitian changes, as for cholesky. What it is at equal
+    eigenvalues, the top of this file says.
 
     Source: numpy.linalg.eigh; Giles, "Collected matrix derivative results" (2008), section 3.1.
     """
@@ -142,7 +244,7 @@ class Eigh(MatrixFunction):
     def jvp(self, out, primals, tangents, *, lower):
         w, v = out
         rotated = matmul(matmul(adjoint(v), hermitian_part(tangents[0])), v)
-        turn = reciprocal_gaps(w) * rotated
+        turn = over_gaps(rotated, w, equal_values(w, v, v))
         return [real(diagonals(rotated)), matmul(v, turn)]
 
     def samples(self, rng):
@@ -153,6 +255,8 @@ class Eigh(MatrixFunction):
 
 class EigvalsH(MatrixFunction):
     """Eigenvalues of Hermitian matrices, ascending: (..., n, n) -> (..., n).
+
+    The first derivative, the diagonal of v^H da v, holds at equal eigenvalues too (for functions symmetric in them).
 
     Source: numpy.linalg.eigvalsh.
     """
@@ -181,7 +285,7 @@ class SVD(MatrixFunction):
     `full_matrices`, u is (..., n, n) and vh (..., m, m).
 
     With p = u^H da v, the relative turn of u and v follows from the skew part of p over s_i + s_j, their common turn
-    from its Hermitian part over s_j - s_i.
+    from its Hermitian part over s_j - s_i; at equal or zero values, see the top of this file.
 
     Source: numpy.linalg.svd; Townsend, "Differentiating the singular value decomposition" (2016).
     """
@@ -209,8 +313,8 @@ class SVD(MatrixFunction):
         u_thin, v_thin = first_columns(u, k), first_columns(v, k)
         tv, tu = matmul(t, v_thin), matmul(adjoint(t), u_thin)
         p = matmul(adjoint(u_thin), tv)
-        common = reciprocal_gaps(s) * hermitian_part(p)
-        relative = reciprocal_or_zero(rows_of(s) + columns_of(s)) * ((p - adjoint(p)) * 0.5)
+        common = over_gaps(hermitian_part(p), s, equal_values(s, u_thin, v_thin))
+        relative = over_sums((p - adjoint(p)) * 0.5, s)
         du = _turned(u, u_thin, tv, p, common + relative, s)
         dv = _turned(v, v_thin, tu, adjoint(p), common - relative, s)
         return [du, real(diagonals(p)), adjoint(dv)]
@@ -234,7 +338,9 @@ def _turned(u: Any, thin: Any, image: Any, p: Any, turn: Any, s: Any) -> Any:
     n, k = shape_of(thin)[-2:]
     tangent = matmul(thin, turn)
     if n > k:
-        tangent = tangent + (image - matmul(thin, p)) * rows_of(reciprocal_or_zero(s))
+        divisors = rows_of(s)
+        leaving = image - matmul(thin, p)
+        tangent = tangent + spectral_quotient(leaving, divisors, equal_to(divisors, 0), transposed=False)
     if shape_of(u)[-1] == k:
         return tangent
     rest = u[..., :, k:]  # stays orthogonal to the thin factor
@@ -329,6 +435,7 @@ def _matrix_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
+spectral_quotient = SpectralQuotient("spectral_quotient")
 cholesky = Cholesky("cholesky")
 eigh = Eigh("eigh")
 eigvalsh = EigvalsH("eigvalsh")

@@ -114,8 +114,8 @@ def check_cast(name: str, x: Any, dtype: np.dtype) -> None:
     """Raise DtypeError where a traced number that has a derivative is to go, unasked, into an array of integers."""
     if isinstance(x, Tracer) and dtype_of(x).kind in "fc" and dtype.kind in "iub":
         raise errors.DtypeError(
-            f"{name}: a traced value of dtype {dtype_of(x)} in an array of dtype {dtype} would lose its fraction and its "
-            "derivative",
+            f"{name}: a traced value of dtype {dtype_of(x)} in an array of dtype {dtype} would lose its fraction and "
+            "its derivative",
             mend="make the array one of floats: a.astype(float); or convert the value with astype",
         )
 

@@ -300,11 +300,15 @@ def all_mapped(args: Any, dims: Any) -> list[Any]:
     ]
 
 
+class AxisError(errors.ShapeError, np.exceptions.AxisError):
+    """An axis that an array does not have: an IndexError and a ValueError, as NumPy's own is."""
+
+
 def canonical_axis(axis: Any, ndim: int, name: str) -> int:
     """An axis as a non-negative integer; an AxisError that names the operation where there is none such."""
     axis = int(axis)
     if not -ndim <= axis < ndim:
-        raise errors.AxisError(
+        raise AxisError(
             f"{name}: axis {axis} of an array with {ndim} axes",
             mend=f"give an axis from {-ndim} to {ndim - 1}" if ndim else "give an array with at least one axis",
         )

@@ -118,7 +118,10 @@ CASES = [
     Case("full", (2, 3), v3), Case("full", 3, v3[0]), Case("full_like", m23, v3), Case("zeros_like", m23),
     Case("ones_like", m23), Case("linspace", 0.3, 1.7, 5), Case("linspace", v3, w3, 4, axis=1),
     Case("linspace", 0.3, 1.7, 5, endpoint=False), Case("linspace", 0.3, 1.7, 5, retstep=True),
-    Case("logspace", 0.3, 1.7, 5), Case("vander", v3), Case("vander", v3, 4, increasing=True),
+    Case("geomspace", 0.3, 1.7, 5), Case("geomspace", p3, 2 * p3, 4, axis=1), Case("geomspace", z3, 2j * z3, 3),
+    Case("geomspace", 0.3, 1.7, 4, endpoint=False), Case("geomspace", -p3, -3.0, 4),
+    Case("logspace", 0.3, 1.7, 5), Case("logspace", 0.3, 1.7, 4, base=p3),
+    Case("vander", v3), Case("vander", v3, 4, increasing=True),
     # selecting
     Case("where", mask23, m23, n23), Case("where", mask23, m23, 0.5), Case("where", mask23, 2, v3),
     Case("select", [mask23, n23 > 0], [m23, n23], 0.25), Case("choose", [0, 1, 1], [v3, w3], wrt=(1,)),
@@ -234,6 +237,7 @@ def test_signatures_are_numpys(name):
 NO_DERIVATIVE = {
     "arange", "argwhere", "bitwise_and", "bitwise_count", "bitwise_invert", "bitwise_left_shift", "bitwise_not",
     "bitwise_or", "bitwise_right_shift", "bitwise_xor", "can_cast", "common_type", "empty_like", "flatnonzero",
-    "frexp", "gcd", "invert", "iscomplexobj", "isrealobj", "lcm", "ldexp", "left_shift", "matvec", "min_scalar_type",
+    "frexp", "gcd", "invert", "iscomplexobj", "isrealobj", "ix_", "lcm", "ldexp", "left_shift", "matvec",
+    "min_scalar_type",
     "ndim", "nextafter", "nonzero", "result_type", "right_shift", "shape", "size", "spacing", "vecmat",
 }  # fmt: skip

@@ -265,7 +265,8 @@ REFUSED = {
     "qr raw": (errors.UnsupportedError, lambda x: linalg.qr(x, mode="raw")),
     "eig": (errors.UnsupportedError, lambda x: linalg.eig(x)),
     "eigvals": (errors.UnsupportedError, lambda x: linalg.eigvals(x)),
-    "lstsq": (errors.UnsupportedError, lambda x: linalg.lstsq(x, np.ones(2))),
+    "lstsq": (errors.ShapeError, lambda x: linalg.lstsq(x, np.ones(3))),
+    "lstsq of a stack": (errors.ShapeError, lambda x: linalg.lstsq(x[None], np.ones(1))),
     "UPLO": (errors.ArgumentError, lambda x: linalg.eigvalsh(x, "A")),
     "not a matrix": (errors.ShapeError, lambda x: linalg.inv(x[0])),
     "norm of three axes": (ValueError, lambda x: linalg.norm(x[None], 2)),
@@ -282,6 +283,63 @@ REFUSED = {
 def test_refused(error, call):
     with pytest.raises(error):
         autodidax.jvp(lambda x: call(x), (np.eye(2),), (np.eye(2),))
+
+
+SYSTEMS = [
+    (draw(5, 3), draw(5)), (draw(5, 3), draw(5, 2)), (draw(3, 5), draw(3)), (draw(3, 3), draw(3, 2)),
+    (np.outer([1.0, 2.0, 3.0], [1.0, 1.0]), draw(3)), (draw(4, 2, kind="complex"), draw(4, kind="complex")),
+    (draw(4, 2), draw(4, kind="complex")), (draw(4, 2).astype(np.float32), draw(4).astype(np.float32)),
+    (draw(0, 3), draw(0)), (draw(4, 0), draw(4, 2)), (draw(4, 2), draw(4, 0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("a", "b"), SYSTEMS, ids=lambda x: f"{x.dtype}{list(x.shape)}")
+@pytest.mark.parametrize("rcond", [None, -1, 1e-3], ids=str)
+def test_least_squares_gives_what_numpy_gives(a, b, rcond):
+    want = np.linalg.lstsq(a, b, rcond=rcond)
+    seen = []
+
+    def record(a, b):
+        x, residuals, rank, s = np.linalg.lstsq(a, b, rcond=rcond)
+        seen.append(rank)
+        return x, residuals, s
+
+    got = autodidax.jvp(record, (a, b), (a, b))[0]
+    atol = 100 * np.finfo(want[0].dtype).eps
+    for g, w in zip(got, (want[0], want[1], want[3]), strict=True):
+        assert np.shape(g) == w.shape and g.dtype == w.dtype
+        np.testing.assert_allclose(g, w, atol=atol)
+    assert seen[0] == want[2] and type(seen[0]) is type(want[2])
+    staged = autodidax.jit(lambda a, b: np.linalg.lstsq(a, b, rcond=rcond))(a, b)
+    np.testing.assert_allclose(staged[0], want[0], atol=atol)
+    np.testing.assert_array_equal(staged[2], want[2])
+    if want[1].size:
+        np.testing.assert_allclose(staged[1], want[1], atol=atol)
+
+
+FULL_RANK = [SYSTEMS[k] for k in (0, 1, 2, 3, 5)]
+
+
+@pytest.mark.parametrize(("a", "b"), FULL_RANK, ids=lambda x: f"{x.dtype}{list(x.shape)}")
+@pytest.mark.parametrize("wrt", [(0, 1), (0,), (1,)], ids=str)
+def test_least_squares_is_differentiable(a, b, wrt):
+    def solution(a, b):
+        return np.linalg.lstsq(a, b, rcond=None)[0]
+
+    check_derivatives(solution, (a, b), wrt)
+    check_second_derivatives(solution, (a, b), wrt)
+    check_staged(solution, (a, b), wrt)
+    check_vmap(solution, (a, b), wrt)
+
+
+def test_the_gradient_of_a_least_squares_residual():
+    a, b = SYSTEMS[0]
+    x = np.linalg.lstsq(a, b, rcond=None)[0]
+    for transform in (lambda f: f, autodidax.jit):
+        gradient = transform(autodidax.grad(lambda a: np.linalg.lstsq(a, b, rcond=None)[1].sum()))(a)
+        np.testing.assert_allclose(gradient, -2 * np.outer(b - a @ x, x), atol=1e-12)
+    mapped = autodidax.vmap(lambda a: np.linalg.lstsq(a, b, rcond=None))(np.stack([a, a]))
+    assert [np.shape(y) for y in mapped] == [(2, 3), (2, 1), (2,), (2, 3)]
 
 
 def test_plain_arguments_run_numpys_own_function():

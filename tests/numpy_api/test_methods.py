@@ -258,5 +258,8 @@ def test_star_import():
     assert not {"Any", "annotations", "operators", "methods"} & set(names)
 
 
-def test_hash_is_identity():
-    assert autodidax.grad(lambda x: {x: 3.0 * x}[x])(1.0) == 3.0
+@pytest.mark.parametrize("look_up", [lambda x: {1.0: 10.0}.get(x, 0.0) * x, lambda x: {x}, lambda x: {x: x}])
+@pytest.mark.parametrize("transform", [autodidax.grad, autodidax.jit, autodidax.vmap])
+def test_traced_values_have_no_hash(look_up, transform):
+    with pytest.raises(autodidax.errors.ConcretizationTypeError, match="list"):
+        transform(look_up)(np.ones(2)[0] if transform is not autodidax.vmap else np.ones(2))

@@ -11,7 +11,7 @@ from autodidax import errors
 from autodidax.core.avals import ShapedArray
 from autodidax.primitives import expm, factorizations, solves, triangular
 from autodidax.primitives.contraction import diagonals, matmul, swap_last, traces
-from autodidax.primitives.factorizations import cholesky, eigh, qr, svd
+from autodidax.primitives.factorizations import cholesky, eigh, eigvalsh, qr, singular_values, svd
 from autodidax.primitives.reductions import reduce_sum
 from autodidax.primitives.solves import det, det_derivative, inv, slogdet, solve
 from autodidax.primitives.triangular import pull_cholesky, pull_congruence, solve_triangular
@@ -145,32 +145,201 @@ def hermitian(x):
     return (x + x.T) / 2
 
 
-@pytest.mark.parametrize("a", [np.eye(3), np.diag([2.0, 2.0, 5.0]), np.zeros((3, 3))], ids=["eye", "pair", "zeros"])
-def test_smooth_functions_of_equal_eigenvalues(a):
-    """The sums of powers of eigenvalues and the projector onto all eigenvectors depend on no choice of vectors."""
+def of_eigenvalues(function):
+    """The matrix (v * function(w)) v^T of the symmetric part of a."""
+
+    def matrix(a):
+        w, v = eigh((a + swap_last(a)) * 0.5, lower=True)
+        return matmul(v * function(w), swap_last(v))
+
+    return matrix
+
+
+def of_singular_values(function):
+    def matrix(a):
+        u, s, vh = svd(a, full_matrices=False)
+        return matmul(u * function(s), vh)
+
+    return matrix
+
+
+def orthogonal(n, seed=0):
+    return np.linalg.qr(np.random.default_rng(seed).normal(size=(n, n)))[0]
+
+
+EQUAL = {
+    "eye": np.eye(3),
+    "pair": np.diag([2.0, 2.0, 5.0]),
+    "zeros": np.zeros((3, 3)),
+    "a pair of zeros": np.diag([0.0, 0.0, 1.0]),
+    "rotated pair": orthogonal(3) @ np.diag([2.0, 2.0, 5.0]) @ orthogonal(3).T,
+}
+MODES = {"fwd": ad.jacfwd, "rev": ad.jacrev}
+cube = of_eigenvalues(lambda w: w * w * w)
+FUNCTIONS = {
+    "eigh, cube": (cube, lambda a: hermitian(a) @ hermitian(a) @ hermitian(a)),
+    "eigh, the matrix itself": (of_eigenvalues(lambda w: w * 1.0), hermitian),
+    "eigh, exp - 1": (of_eigenvalues(np.expm1), lambda a: expm.expm(hermitian(a)) - np.eye(3)),
+    "svd, cube": (of_singular_values(lambda s: s**3), lambda a: a @ a.T @ a),
+}
+
+
+def agree_where_finite(got, want, atol=1e-11):
+    """Share of the entries that are finite, all of which have to be right."""
+    finite = np.isfinite(got)
+    np.testing.assert_allclose(got[finite], want[finite], atol=atol)
+    return finite.mean()
+
+
+@pytest.mark.parametrize("a", EQUAL.values(), ids=EQUAL)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_wrong_number_at_equal_values(a, name):
+    f, smooth = FUNCTIONS[name]
+    first, second = ad.jacfwd(smooth)(a), ad.jacfwd(ad.jacfwd(smooth))(a)
+    for inner, derivative in MODES.items():
+        known = agree_where_finite(derivative(f)(a), first)
+        for outer, again in MODES.items():
+            known_twice = agree_where_finite(again(derivative(f))(a), second, atol=1e-10)
+            if inner == outer == "fwd" and a.any() and not (a - np.diag(np.diagonal(a))).any():
+                assert known > 0.3 and known_twice > 0.1
+
+
+@pytest.mark.parametrize(("f", "a"), [
+    (of_eigenvalues(np.sqrt), np.eye(2)), (of_eigenvalues(np.log), np.eye(2)),
+    (of_singular_values(lambda s: s**3), np.eye(2)), (of_singular_values(np.log), np.eye(2)),
+    (of_eigenvalues(lambda w: w * 1.0), np.zeros((2, 2))), (of_singular_values(lambda s: s * 1.0), np.zeros((2, 2))),
+    (of_eigenvalues(np.exp), np.outer([1.0, 2.0, 3.0], [1.0, 2.0, 3.0])),
+], ids=["sqrt", "log", "svd cube", "svd log", "zeros", "svd zeros", "zeros but for rounding errors"])  # fmt: skip
+def test_an_undetermined_gradient_is_nan(f, a):
+    """Each has a derivative of 1/2 or more in that entry, which the cotangents of the vectors do not show."""
+    for transform in (lambda f: f, ad.jit):
+        assert np.isnan(transform(ad.grad(lambda a: f(a)[0, 1]))(a)[0, 1])
+    assert np.isnan(ad.vmap(ad.grad(lambda a: f(a)[0, 1]))(a[None])[0, 0, 1])
+    t = hermitian(np.random.default_rng(0).normal(size=a.shape))
+    assert np.isnan(ad.jvp(f, (a,), (t,))[1]).any()
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, ad.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("values", [[1.0, 1.0, 2.0, 3.0], [2.0, 2.0, 2.0, 2.0], [1.0, 3.0, 3.0, 3.0]], ids=str)
+def test_gradients_of_a_reconstruction_at_equal_values(transform, values):
+    """The cotangents of the vectors are diagonal among themselves, so nothing is undetermined."""
+    left, right = orthogonal(4), orthogonal(4, seed=1)
+    for f, points in [
+        (of_eigenvalues(lambda w: w * 1.0), [np.diag(values), left @ np.diag(values) @ left.T]),
+        (of_singular_values(lambda s: s * 1.0), [np.diag(values), left @ np.diag(values) @ right]),
+    ]:
+        gradient = transform(ad.grad(lambda a, f=f: reduce_sum(f(a) ** 2, axes=(0, 1))))
+        for a in points:
+            np.testing.assert_allclose(gradient(a), 2 * a, atol=1e-12)
+
+
+@pytest.mark.parametrize("a", EQUAL.values(), ids=EQUAL)
+def test_first_derivatives_of_values_alone_at_equal_values(a):
+    t = hermitian(np.random.default_rng(0).normal(size=(3, 3)))
+    w_only = [lambda a: eigvalsh(a, lower=True), lambda a: eigh(a, lower=True)[0]]
+    for f in [*w_only, lambda a: singular_values(a)]:
+
+        def cubes(a, f=f):
+            return reduce_sum(f(a) ** 3, axes=(0,))
+
+        np.testing.assert_allclose(ad.grad(cubes)(a), 3 * a @ a, atol=1e-13)
+        np.testing.assert_allclose(ad.jvp(cubes, (a,), (t,))[1], 3 * np.sum(a @ a * t), atol=1e-13)
+
+
+@pytest.mark.parametrize("inner", MODES)
+@pytest.mark.parametrize("outer", MODES)
+def test_second_derivatives_of_values_alone_at_equal_values_are_right_or_nan(inner, outer):
+    def log_sum(a):
+        return reduce_sum(np.log(eigvalsh((a + swap_last(a)) * 0.5, lower=True)), axes=(0,))
+
+    for a in (np.eye(3), np.diag([1.0, 1.0, 2.0])):
+        got = MODES[outer](MODES[inner](log_sum))(a)
+        agree_where_finite(got, ad.jacfwd(ad.jacfwd(lambda a: slogdet((a + a.T) / 2)[1]))(a))
+        assert np.isnan(got[0, 1, 0, 1])
+        squares = MODES[outer](MODES[inner](lambda a: reduce_sum(singular_values(a) ** 2, axes=(0,))))(a)
+        agree_where_finite(squares, 2 * np.eye(9).reshape(3, 3, 3, 3))
+
+
+def test_well_separated_values_beside_a_large_one_keep_their_derivatives():
+    a = np.diag([1.0, 2.0, 1e15])
+    gradient = ad.grad(lambda a: of_eigenvalues(np.log)(a)[0, 1])(a)
+    np.testing.assert_allclose(gradient[0, 1], np.log(2) / 2)
+    gradient = ad.grad(lambda a: of_singular_values(np.log)(a)[0, 1])(a)
+    # half the quotient of the difference, and plus or minus half that of the sum, by the gap and by the sum
+    np.testing.assert_allclose(gradient[:2, :2], [[0, 2 / 3 * np.log(2)], [1 / 3 * np.log(2), 0]])
+
+
+@pytest.mark.parametrize("gap", [1e-13, 1e-11, 1e-9], ids=str)
+def test_close_values_that_are_not_equal(gap):
+    q, c = orthogonal(3), np.random.default_rng(1).normal(size=(3, 3))
+    a = q @ np.diag([1.0, 1.0 + gap, 3.0]) @ q.T
+    quotients = np.array([[1, 1, np.log(3) / 2], [1, 1, np.log(3) / 2], [np.log(3) / 2, np.log(3) / 2, 1 / 3]])
+    want = q @ (quotients * (q.T @ hermitian(c) @ q)) @ q.T
+    got = ad.grad(lambda a: reduce_sum(of_eigenvalues(np.log)(a) * c, axes=(0, 1)))(a)
+    np.testing.assert_allclose(got, want, atol=1e-8)
+
+
+def test_the_vectors_of_a_single_value_among_equal_ones():
+    """The vector of the largest eigenvalue is smooth, whatever the others are: of a matrix of rank 3, six by six."""
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(6, 3))
+    a, t = half @ half.T, hermitian(rng.normal(size=(6, 6)))
 
     def f(a):
-        w, v = eigh(a, lower=True)
-        return reduce_sum(w * w * w, axes=(0,)) + reduce_sum(matmul(v, swap_last(v)) * 0.3, axes=(0, 1))
+        v = eigh(a, lower=True)[1][:, -1]
+        return v[0] * v[1]
 
-    np.testing.assert_allclose(ad.grad(f)(a), 3 * a @ a, atol=1e-14)
-    t = hermitian(np.random.default_rng(0).normal(size=(3, 3)))
-    np.testing.assert_allclose(ad.jvp(f, (a,), (t,))[1], 3 * np.sum(a @ a * t), atol=1e-13)
+    numeric = (f(a + 1e-5 * t) - f(a - 1e-5 * t)) / 2e-5
+    np.testing.assert_allclose(ad.jvp(f, (a,), (t,))[1], numeric, rtol=1e-6)
+    np.testing.assert_allclose(np.sum(ad.grad(f)(a) * t), numeric, rtol=1e-6)
+    exact, t = np.diag([1.0, 1.0, 3.0]), t[:3, :3]
+    np.testing.assert_allclose(ad.jvp(f, (exact,), (t,))[1], 0, atol=1e-15)  # forward mode knows the unused columns
+    np.testing.assert_allclose(ad.jvp(lambda a: eigh(a, lower=True)[1][0, -1], (exact,), (t,))[1], t[0, 2] / 2)
 
 
-def test_the_unitary_polar_factor_at_equal_singular_values():
-    """u vh is smooth at every regular matrix, whatever its singular values."""
+def test_a_zero_singular_value():
+    product = of_singular_values(lambda s: s * 1.0)
+    for a in (np.diag([1.0, 2.0, 0.0]), np.eye(3)[:, :2] * [1.0, 0.0], np.zeros((3, 2))):
+        for mode in MODES.values():
+            agree_where_finite(mode(product)(a), np.eye(a.size).reshape(*a.shape, *a.shape))
+    gradient = ad.grad(lambda a: reduce_sum(product(a) ** 2, axes=(0, 1)))(np.diag([1.0, 2.0, 0.0]))
+    np.testing.assert_allclose(gradient, np.diag([2.0, 4.0, 0.0]), atol=1e-14)
+    assert np.isnan(ad.grad(lambda a: product(a)[2, 1])(np.eye(3)[:, :2] * [1.0, 0.0])[2, 1])
+
+
+def test_the_unitary_polar_factor():
+    """u vh is smooth at every regular matrix; at equal singular values its derivative is 0 / 0 in this form."""
     rng = np.random.default_rng(0)
-    rotation = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     t = rng.normal(size=(3, 3))
+    polar = of_singular_values(lambda s: 1.0)
+    a = orthogonal(3) @ np.diag([2.0, 3.0, 5.0])
+    numeric = (scipy.linalg.polar(a + 1e-5 * t)[0] - scipy.linalg.polar(a - 1e-5 * t)[0]) / 2e-5
+    np.testing.assert_allclose(ad.jvp(polar, (a,), (t,))[1], numeric, atol=1e-8)
+    assert np.isnan(ad.jvp(polar, (2 * orthogonal(3),), (t,))[1]).all()
 
-    def polar(a):
-        u, _, vh = svd(a, full_matrices=False)
-        return matmul(u, vh)
 
-    for a in (2 * rotation, rotation @ np.diag([2.0, 2.0, 5.0])):
-        numeric = (scipy.linalg.polar(a + 1e-5 * t)[0] - scipy.linalg.polar(a - 1e-5 * t)[0]) / 2e-5
-        np.testing.assert_allclose(ad.jvp(polar, (a,), (t,))[1], numeric, atol=1e-8)
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.complex128], ids=str)
+def test_equal_values_of_other_dtypes(dtype):
+    q = orthogonal(3).astype(dtype)
+    if np.dtype(dtype).kind == "c":
+        q = q * np.exp(1j * np.arange(3)).astype(dtype)[:, None]
+    a = (q * np.array([2, 2, 5], dtype)) @ q.conj().T
+
+    def squares(a, power):
+        w, v = eigh(a, lower=True)
+        product = matmul(v * w**power, swap_last(conjugate(v)))
+        return reduce_sum(ad.registry["real"](product * conjugate(product)), axes=(0, 1))
+
+    gradient = ad.grad(lambda a: squares(a, 1))(a)
+    assert gradient.dtype == dtype
+    np.testing.assert_allclose(gradient, 2 * a.conj(), atol=100 * np.finfo(dtype).eps)
+    factor = np.array([[1, 2, 0], [3, 4, 0], [0, 0, 5]], dtype)
+
+    def entry(a):
+        w, v = eigh(a, lower=True)
+        return reduce_sum(ad.registry["real"](matmul(v * w, swap_last(conjugate(v))) * factor), axes=(0, 1))
+
+    assert np.isnan(ad.grad(entry)(a)).any()
 
 
 def invariants(name, a):
