@@ -160,9 +160,7 @@ def test_place_in_a_worker_thread():
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
-@pytest.mark.parametrize(
-    "duplicate", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy], ids=["pickle", "copy"]
-)
+@pytest.mark.parametrize("duplicate", [lambda e: pickle.loads(pickle.dumps(e)), copy.copy], ids=["pickle", "copy"])
 def test_round_trip_keeps_the_text(cls, duplicate, transforms):
     transforms("grad of f")
     error = cls("what", mend="that")

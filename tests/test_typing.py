@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = '''
+PROGRAM = """
 from typing import Any, assert_type
 
 import numpy as np
@@ -46,7 +46,7 @@ def power(x: float, n: int) -> float:
 
 assert_type(twice(1.0), float)
 assert_type(power(1.0, 2), float)
-'''
+"""
 WRONG = {
     'ad.grad(loss)(w, "two")': "arg-type",
     "ad.grad(loss)()": "call-arg",
@@ -61,7 +61,15 @@ def checked(tmp_path, program):
     path = tmp_path / "program.py"
     path.write_text(program, "utf-8")
     root = Path(__file__).resolve().parents[1]
-    command = [sys.executable, "-m", "mypy", "--config-file=", "--follow-imports=silent", f"--cache-dir={tmp_path}", str(path)]
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--config-file=",
+        "--follow-imports=silent",
+        f"--cache-dir={tmp_path}",
+        str(path),
+    ]
     return subprocess.run(command, cwd=root, capture_output=True, text=True).stdout
 
 
@@ -70,6 +78,8 @@ def test_types_of_results_and_refused_calls(tmp_path):
     out = checked(tmp_path, program)
     first = len(PROGRAM.splitlines()) + 1
     found = [line for line in out.splitlines() if ": error:" in line and "program.py" in line]
-    assert [line.partition(":")[2].partition(":")[0] for line in found] == [str(first + k) for k in range(len(WRONG))], out
+    assert [line.partition(":")[2].partition(":")[0] for line in found] == [
+        str(first + k) for k in range(len(WRONG))
+    ], out
     for line, code in zip(found, WRONG.values(), strict=True):
         assert f"[{code}]" in line

@@ -16,6 +16,7 @@ from autodidax.primitives import rearrange
 from autodidax.primitives import shape as prim
 from autodidax.primitives.comparison import not_equal
 from autodidax.primitives.convert import astype
+from autodidax.primitives.scatter import check_cast
 
 
 def _along(k: int, start: int | None, stop: int | None) -> tuple[Any, ...]:
@@ -59,10 +60,16 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
     flat = ravel(operand(ary))
     parts = [flat[1:] - flat[:-1]]
     if to_begin is not None:
-        parts.insert(0, astype(ravel(operand(to_begin)), dtype_of(flat)))
+        parts.insert(0, _end(to_begin, flat))
     if to_end is not None:
-        parts.append(astype(ravel(operand(to_end)), dtype_of(flat)))
+        parts.append(_end(to_end, flat))
     return concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+def _end(x: Any, flat: Any) -> Any:
+    x = ravel(operand(x))
+    check_cast("ediff1d", x, dtype_of(flat))
+    return astype(x, dtype_of(flat))
 
 
 @numpy_function

@@ -23,6 +23,7 @@ from autodidax.primitives import elementwise as ew
 from autodidax.primitives import reductions as red
 from autodidax.primitives.comparison import not_equal
 from autodidax.primitives.convert import astype
+from autodidax.primitives.scatter import check_cast
 from autodidax.primitives.select import where as select
 from autodidax.primitives.shape import broadcast_to, concatenate, expand_dims, reduce_sum, reshape
 
@@ -44,6 +45,13 @@ def masked(a: Any, where: Any, neutral: Any) -> Any:
     return a if where is True or not given(where) else select(operand(where), a, neutral)
 
 
+def _initial(initial: Any, x: Any) -> Any:
+    """A start value of a reduction in the dtype of its operand or result."""
+    initial = operand(initial)
+    check_cast("initial", initial, dtype_of(x))
+    return astype(initial, dtype_of(x))
+
+
 def is_true(x: Any) -> Any:
     return x if dtype_of(x).kind == "b" else not_equal(x, 0)
 
@@ -63,7 +71,7 @@ def sum(
     refuse_out("sum", out)
     a = cast_operand(masked(operand(a), where, 0), dtype)
     total = cast_operand(reduced(reduce_sum, a, axis, keepdims), dtype)
-    return total + astype(initial, dtype_of(total)) if given(initial) else total
+    return total + _initial(initial, total) if given(initial) else total
 
 
 @numpy_function
@@ -115,7 +123,7 @@ def prod(
     refuse_out("prod", out)
     a = cast_operand(masked(a, where, 1), dtype)
     product = cast_operand(reduced(red.reduce_prod, a, axis, keepdims), dtype)
-    return product * astype(initial, dtype_of(product)) if given(initial) else product
+    return product * _initial(initial, product) if given(initial) else product
 
 
 def _extremum(
@@ -124,7 +132,7 @@ def _extremum(
     a = operand(a)
     refuse_out(name, out)
     if given(initial):
-        initial = astype(operand(initial), dtype_of(a))
+        initial = _initial(initial, a)
     if where is not True and given(where):
         if not given(initial):
             raise ValueError(f"{name}: where= needs initial=, as the mask may leave no entry")

@@ -14,6 +14,7 @@ from autodidax.numpy.dispatch import axes_of, axis_of, numpy_function, operand, 
 from autodidax.numpy.reductions import sum as sum_of
 from autodidax.primitives import rearrange
 from autodidax.primitives import shape as prim
+from autodidax.primitives.scatter import check_cast
 
 
 def full_shape(shape: Any, size: int, old: tuple[int, ...]) -> tuple[int, ...]:
@@ -319,7 +320,9 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> An
         raise ValueError("index can't contain negative values")
     if mode in _COPYING_MODES:
         return rearrange.pad_copied(array, widths, mode)
-    return rearrange.pad_constant(array, widths, operand(values))
+    values = operand(values)
+    check_cast("pad", values, dtype_of(array))
+    return rearrange.pad_constant(array, widths, values)
 
 
 @numpy_function

@@ -69,7 +69,7 @@ class ReverseTrace(Trace):
         self.tape = []
 
     @property
-    def holds_arrays(self) -> bool:  # type: ignore[override]  # a class attribute elsewhere
+    def holds_arrays(self) -> bool:
         return bool(self.guard.protected)
 
     def input(self, val: Any) -> Any:

@@ -7,6 +7,10 @@ from autodidax.tree.keys import KeyPath
 from autodidax.tree.nodes import LEAF_TYPES, REGISTRY, children_of, keyed_children_of, node_of, sorted_keys
 from autodidax.tree.treedefs import INTERNED_LIMIT, LEAF, NONE, IsLeaf, PyTreeDef, make_treedef
 
+# Bound once: on an imported name, CPython compiles a method call to the slower LOAD_ATTR.
+_are_leaf_types = LEAF_TYPES.issuperset
+_registered_node = REGISTRY.get
+
 # The structures of tuples and lists of nothing but leaves, by their length.
 _LEAVES_ONLY: dict[type, dict[int, PyTreeDef]] = {tuple: {}, list: {}}
 
@@ -59,7 +63,7 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> PyTreeDef:
         return NONE
     children: Any
     if cls is tuple or cls is list:
-        if is_leaf is None and LEAF_TYPES.issuperset(map(type, tree)):
+        if is_leaf is None and _are_leaf_types(map(type, tree)):
             leaves.extend(tree)
             return _LEAVES_ONLY[cls].get(len(tree)) or _sequence_of_leaves(cls, len(tree))
         node, aux, children = REGISTRY[cls], None, tree
@@ -70,18 +74,18 @@ def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> PyTreeDef:
             shape = _dict_of_leaves(tree, order)
         is_sorted, aux, leaves_only = shape
         children = tree.values() if is_sorted else [tree[key] for key in aux]
-        if is_leaf is None and LEAF_TYPES.issuperset(map(type, children)):
+        if is_leaf is None and _are_leaf_types(map(type, children)):
             leaves.extend(children)
             return leaves_only
         node = REGISTRY[cls]
     else:
-        found = REGISTRY.get(cls) or node_of(cls)
+        found = _registered_node(cls) or node_of(cls)
         if found is None:
             leaves.append(tree)
             return LEAF
         node = found
         children, aux = children_of(tree, node)
-        if is_leaf is None and LEAF_TYPES.issuperset(map(type, children)):
+        if is_leaf is None and _are_leaf_types(map(type, children)):
             leaves.extend(children)
             return make_treedef(cls, node, aux, (LEAF,) * len(children))
     return make_treedef(cls, node, aux, tuple([_flatten(child, leaves, is_leaf) for child in children]))

@@ -55,8 +55,9 @@ def test_public_functions_are_those_of_scipy(name):
     if args is None:
         args = (x,) * getattr(theirs, "nin", 1)
     np.testing.assert_array_equal(ours(*args), theirs(*args))
-    assert registry.get(theirs) is special.BY_FUNCTION[theirs]
     assert ours.__doc__
+    if isinstance(theirs, np.ufunc):  # the others are functions on top of primitives, see test_logsumexp
+        assert registry.get(theirs) is special.BY_FUNCTION[theirs]
 
 
 def test_zeta_without_q_is_riemanns():
