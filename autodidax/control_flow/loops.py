@@ -237,9 +237,8 @@ def scan(
         collected.append([own_copy(v) for v in ys])
     if reverse:
         collected.reverse()
-    return unshared(carry, (init, xs)), y_tree.unflatten(
-        [_stacked(f, column) for column in zip(*collected, strict=True)]
-    )
+    ys = [_stacked(f, column) for column in zip(*collected, strict=True)]
+    return unshared(carry, (init, xs)), y_tree.unflatten(ys)
 
 
 def row_of(x: Any, i: int) -> Any:
