@@ -8,6 +8,9 @@ array([1., 1.])
 
 from __future__ import annotations
 
+import importlib
+from typing import Any
+
 from autodidax import errors, lax, numpy, scipy, tree, tree_util
 from autodidax.config import config
 from autodidax.control_flow.loops import map
@@ -37,3 +40,24 @@ __all__ = [
     "linear_transpose", "linearize", "make_jaxpr", "map", "multilinear", "numpy", "pointwise", "registry", "remat",
     "sample", "scipy", "stop_gradient", "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
+# what loads when it is first named: module, or (module, name)
+_LATER: dict[str, Any] = {
+    "test_util": ("autodidax.test_util", None),
+    "flatten_util": ("autodidax.flatten_util", None),
+    "testing": ("autodidax.testing", None),
+    "check_grads": ("autodidax.test_util", "check_grads"),
+    "check_jvp": ("autodidax.test_util", "check_jvp"),
+    "check_vjp": ("autodidax.test_util", "check_vjp"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'autodidax' has no attribute {name!r}")
+    module, attribute = _LATER[name]
+    loaded = importlib.import_module(module)
+    return loaded if attribute is None else getattr(loaded, attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *_LATER})

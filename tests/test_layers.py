@@ -29,7 +29,7 @@ THIRD_PARTY = {"numpy", "scipy"}
 
 # Imports while a function runs, by module and function (patterns), each with its reason.
 LOCAL_IMPORTS = {
-    (PACKAGE, "__getattr__"): "PEP 562: a part that needs SciPy loads when it is first named",
+    (PACKAGE, "__getattr__"): "PEP 562: the checker and other parts load when they are first named",
     (f"{PACKAGE}.numpy", "__getattr__"): "PEP 562: likewise",
     (f"{PACKAGE}.scipy*", "__getattr__"): "PEP 562: likewise",
     (f"{PACKAGE}.__main__", "*"): "a subcommand loads what it needs, so that --help is quick",
