@@ -37,8 +37,8 @@ __all__ = [
     "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "config",
     "custom_jvp", "custom_vjp", "device_get", "device_put", "elementwise_grad", "errors", "eval_jaxpr", "eval_shape",
     "float0", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "lax", "linear",
-    "linear_transpose", "linearize", "make_jaxpr", "map", "multilinear", "numpy", "pointwise", "registry", "remat",
-    "sample", "scipy", "stop_gradient", "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
+    "linear_transpose", "linearize", "make_jaxpr", "multilinear", "pointwise", "registry", "remat",
+    "sample", "stop_gradient", "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 # what loads when it is first named: module, or (module, name)
 _LATER: dict[str, Any] = {

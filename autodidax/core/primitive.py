@@ -241,11 +241,12 @@ class Pointwise(Primitive):
         nondifferentiable: str | None = None,
         domain: Any = (-2.0, 2.0),
         samples: Callable[[Any], Iterator[Sample]] | None = None,
-        complex_ok: bool = True,
+        complex_ok: bool | None = None,
         module: str | None = None,
         register: bool = True,
     ):
         super().__init__(name, module=module, numpy_function=fun, register=register)
+        _check_partials(name, partials, nin, products is not None or zero_derivative or nondifferentiable is not None)
         self.fun = fun
         self.impl = impl or fun  # type: ignore[method-assign]  # an instance's own implementation
         self.evaluate = self.impl  # the same under a name that no class attribute shadows: faster to look up
@@ -254,7 +255,7 @@ class Pointwise(Primitive):
         self.zero_derivative, self.nondifferentiable = zero_derivative, nondifferentiable
         self.partials = partials
         self.domain = domain
-        self.complex_ok = complex_ok
+        self.complex_ok = _takes_complex(self.impl, nin) if complex_ok is None else complex_ok
         self._samples = samples
         self._dtypes: dict[Any, Any] = {}
         _install_products(self, partials, products)
@@ -304,6 +305,33 @@ class Pointwise(Primitive):
         yield sample(*[np.asarray(a).T for a in draw((3, 2))], name="transposed")
         if self.complex_ok:
             yield sample(*[a + 0.5j * b for a, b in zip(draw((3,)), draw((3,)), strict=True)], name="complex")
+
+
+def _takes_complex(impl: Callable[..., Any], nin: int) -> bool:
+    """Whether an implementation computes on complex numbers."""
+    try:
+        with np.errstate(all="ignore"):
+            impl(*[np.full(1, 0.5 + 0.5j)] * nin)
+    except Exception:  # of whatever kind: the function is the user's
+        return False
+    return True
+
+
+def _check_partials(name: str, partials: tuple[Callable[..., Any], ...], nin: int, other: bool) -> None:
+    if len(partials) != (0 if other else nin):
+        raise errors.ArgumentError(
+            f"pointwise {name!r} of {nin} operand{'s' * (nin != 1)} was given {len(partials)} partial derivatives",
+            mend="give one function of (out, *operands) for each operand, or zero_derivative=True, or "
+            "nondifferentiable='the reason'",
+        )
+    for k, partial in enumerate(partials):
+        code = getattr(partial, "__code__", None)
+        if code is None or (code.co_argcount != nin + 1 and not code.co_flags & 4):
+            raise errors.ArgumentError(
+                f"pointwise {name!r}: partial derivative {k} must be a function of the output and {nin} "
+                f"operand{'s' * (nin != 1)}",
+                mend="write lambda out, x: ...; a name that begins with _ marks a value that is not used",
+            )
 
 
 def _generic_op(p: Pointwise, nin: int) -> Callable[..., Any]:
@@ -366,6 +394,14 @@ def pointwise(name: str, fun: Callable[..., Any], *partials: Callable[..., Any],
     partials : functions of (out, *operands), written with traceable operations; a parameter named with a leading
         underscore is not kept by the record.
     domain : (low, high), or a list of those, that the samples are drawn from.
+    nin : the number of operands, where there are no partials to tell.
+    impl : an implementation to run in the place of `fun`.
+    products : in the place of partials, functions of (t, out, *operands) that return t times the partial derivative;
+        with linear=True, multilinear=True or linear_in=(k, ...) for operations that are linear in their operands.
+    zero_derivative : True for a piecewise constant function.
+    nondifferentiable : the reason why the function has no derivative.
+    samples : a function of a random generator that yields `sample(...)`s, in the place of draws from `domain`.
+    complex_ok : whether the samples include complex numbers (default: where the implementation takes them).
 
     >>> import numpy as np
     >>> import autodidax

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import difflib
 import fnmatch
 import functools
 import json
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the check command."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="primitives, or glob patterns; all by default")
     parser.add_argument("--modes", type=_modes, default=MODES, help="comma-separated, of fwd, rev, vmap, jit")
-    parser.add_argument("--order", type=_positive, default=2, help="highest order of derivatives (default 2)")
+    parser.add_argument("--order", type=int, choices=(1, 2, 3), default=2, help="highest order (default 2)")
     parser.add_argument("--seeds", type=_positive, default=1, metavar="N", help="draws of every sample (default 1)")
     parser.add_argument("--slow", action="store_true", help="order 2 at every sample, not at one of each kind")
     parser.add_argument("--fail-fast", action="store_true", help="stop at the first failure")
@@ -39,9 +40,18 @@ def run(options: argparse.Namespace, load: Callable[[], None]) -> int:
     """Check what `options` say, after `load` has registered all primitives; 0, 1 (a rule is wrong) or 2 (bad usage)."""
     load()
     chosen = select(options.names)
-    if not chosen:
-        print(f"no primitive matches {' '.join(options.names)}; --list shows their names", file=sys.stderr)
+    unmatched = [name for name in options.names if not select([name])]
+    if unmatched:
+        close = difflib.get_close_matches(unmatched[0].lower(), [p.name for p in registry], 3)
+        hint = f"did you mean {' or '.join(close)}? " if close else ""
+        print(f"no primitive matches {' '.join(map(repr, unmatched))}; {hint}--list shows the names", file=sys.stderr)
         return 2
+    if options.json not in (None, "-"):
+        try:
+            open(options.json, "a", encoding="utf-8").close()
+        except OSError as error:
+            print(f"cannot write {options.json!r}: {error.strerror}", file=sys.stderr)
+            return 2
     if options.list:
         for p in chosen:
             print(describe(p))
@@ -157,7 +167,7 @@ def _summary(reports: Sequence[Report], seconds: float) -> str:
     unsure = sum(len(r.inconclusive) for r in reports)
     incomplete = sum(1 for r in reports if r.missing)
     skipped = sum(1 for r in reports if not r.checks and r.skipped)
-    text = f"\n{len(reports)} primitives, {checks} checks, {unsure} inconclusive, {skipped} skipped, "
+    text = f"\n{len(reports)} primitive{'s' * (len(reports) != 1)}, {checks} checks, {unsure} inconclusive, {skipped} skipped, "
     text += f"{incomplete} incomplete, in {seconds:.1f} s: "
     return text + (f"{len(wrong)} FAILED: {', '.join(wrong)}" if wrong else "all rules agree")
 
