@@ -1,3 +1,6 @@
 """The checker of derivative, batching and staging rules."""
 
-from autodidax.testing.functions import check_grads, check_jvp, check_vjp
+from autodidax.testing.functions import check_grads as check_grads
+from autodidax.testing.functions import check_jvp as check_jvp
+from autodidax.testing.functions import check_vjp as check_vjp
+from autodidax.testing.primitives import check_primitive as check_primitive
