@@ -167,8 +167,9 @@ def _summary(reports: Sequence[Report], seconds: float) -> str:
     unsure = sum(len(r.inconclusive) for r in reports)
     incomplete = sum(1 for r in reports if r.missing)
     skipped = sum(1 for r in reports if not r.checks and r.skipped)
-    text = f"\n{len(reports)} primitive{'s' * (len(reports) != 1)}, {checks} checks, {unsure} inconclusive, {skipped} skipped, "
-    text += f"{incomplete} incomplete, in {seconds:.1f} s: "
+    count = "1 primitive" if len(reports) == 1 else f"{len(reports)} primitives"
+    text = f"\n{count}, {checks} checks, {unsure} inconclusive, {skipped} skipped, {incomplete} incomplete, "
+    text += f"in {seconds:.1f} s: "
     return text + (f"{len(wrong)} FAILED: {', '.join(wrong)}" if wrong else "all rules agree")
 
 

@@ -25,13 +25,14 @@ def test_the_functions_that_do_not_dispatch_are_listed():
 
 
 #: files, printing, settings, questions about memory and dtypes: nothing that one would differentiate
-NOT_NUMERIC = set(
-    """asarray_chkfinite asmatrix bmat busday_count busday_offset datetime_as_string datetime_data einsum_path
-    format_float_positional format_float_scientific from_dlpack fromfile frompyfunc fromregex genfromtxt get_include
-    getbufsize geterr geterrcall info is_busday isfortran isnat loadtxt may_share_memory mintypecode nested_iters require
-    row_stack savetxt savez_compressed setbufsize seterr seterrcall shares_memory show_config show_runtime test
-    typename""".split()
-)
+NOT_NUMERIC = {
+    "asarray_chkfinite", "asmatrix", "bmat", "busday_count", "busday_offset", "datetime_as_string", "datetime_data",
+    "einsum_path", "format_float_positional", "format_float_scientific", "from_dlpack", "fromfile", "frompyfunc",
+    "fromregex", "genfromtxt", "get_include", "getbufsize", "geterr", "geterrcall", "info", "is_busday",
+    "isfortran", "isnat", "loadtxt", "may_share_memory", "mintypecode", "nested_iters", "require", "row_stack",
+    "savetxt", "savez_compressed", "setbufsize", "seterr", "seterrcall", "shares_memory", "show_config",
+    "show_runtime", "test", "typename",
+}  # fmt: skip
 
 
 def _not_offered():
