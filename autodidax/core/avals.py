@@ -125,7 +125,11 @@ class Masked:
 
 PYTHON_SCALARS = {float: np.dtype(np.float64), int: np.dtype(np.int64), complex: np.dtype(np.complex128)}
 _BOOL = np.dtype(bool)
-_scalar_avals = {t: ShapedArray((), d, True) for t, d in PYTHON_SCALARS.items()} | {bool: ShapedArray((), _BOOL)}
+_scalar_avals: dict[type, ShapedArray] = {
+    **{t: ShapedArray((), d, True) for t, d in PYTHON_SCALARS.items()},
+    **{t: ShapedArray((), t) for t in (np.float64, np.float32, np.complex128, np.int64, np.bool_)},
+    bool: ShapedArray((), _BOOL),
+}
 
 
 def plain_aval(x: Any) -> ShapedArray:

@@ -85,7 +85,7 @@ def import_times(rounds: int) -> list[float]:
     """Milliseconds that importing autodidax takes after NumPy is there, its bytecode being compiled already."""
     code = "import time, numpy; t = time.process_time(); import autodidax; print((time.process_time() - t) * 1e3)"
     with tempfile.TemporaryDirectory() as bytecode:
-        environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode}
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": bytecode, "OPENBLAS_NUM_THREADS": "1"}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
         def run() -> float:
