@@ -24,7 +24,7 @@ def _cast_all(arrays: list[Any], dtype: Any, casting: str) -> list[Any]:
         return arrays
     dtype = np.dtype(dtype)
     for a in arrays:
-        if not np.can_cast(dtype_of(a), dtype, casting=casting):  # type: ignore[arg-type]
+        if not np.can_cast(dtype_of(a), dtype, casting=casting):  # type: ignore[arg-type]  # any text
             raise TypeError(f"Cannot cast array data from {dtype_of(a)} to {dtype} according to the rule '{casting}'")
     return [astype(a, dtype) for a in arrays]
 

@@ -45,7 +45,7 @@ def _flatten(self: Any, order: str = "C") -> Any:
 def _astype(
     self: Any, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
-    if not np.can_cast(self.dtype, dtype, casting=casting):  # type: ignore[arg-type]
+    if not np.can_cast(self.dtype, dtype, casting=casting):  # type: ignore[arg-type]  # any text
         raise errors.DtypeError(
             f"astype: {self.dtype} cannot be cast to {np.dtype(dtype)} with casting={casting!r}",
             mend="give casting='unsafe', the default",

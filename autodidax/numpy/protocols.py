@@ -136,5 +136,5 @@ def install(namespaces: Iterable[tuple[ModuleType | Any, dict[str, Any]]]) -> No
                 functions.setdefault(plain, getattr(ours, "__wrapped__", ours))
 
 
-Tracer.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]
-Tracer.__array_function__ = array_function  # type: ignore[attr-defined]
+Tracer.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]  # installed from above
+Tracer.__array_function__ = array_function  # type: ignore[attr-defined]  # installed from above

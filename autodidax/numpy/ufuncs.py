@@ -168,7 +168,8 @@ def _refuses(name: str, *operands: Any) -> NoReturn:
 
 def _cast(name: str, x: Any, dtype: np.dtype, casting: str) -> Any:
     own: Any = type(x)(1) if type(x) in PYTHON_SCALARS else dtype_of(x)
-    if not np.can_cast(np.min_scalar_type(own) if type(x) in PYTHON_SCALARS else own, dtype, casting=casting):  # type: ignore[arg-type]
+    kind = np.min_scalar_type(own) if type(x) in PYTHON_SCALARS else own
+    if not np.can_cast(kind, dtype, casting=casting):  # type: ignore[arg-type]  # any text
         raise errors.DtypeError(
             f"{name}: an operand of dtype {dtype_of(x)} cannot be cast to {dtype} with casting={casting!r}",
             mend="convert it with astype first",
@@ -182,7 +183,7 @@ def public(ufunc: np.ufunc) -> Callable[..., Any]:
     function = make(ufunc, calls.get(ufunc) or (lambda *operands: lookup(ufunc)(*operands)))
     function.__name__ = function.__qualname__ = ufunc.__name__
     function.__doc__ = f"numpy.{ufunc.__name__}: elementwise, with broadcasting; differentiable where it can be."
-    function.numpy_function = ufunc  # type: ignore[attr-defined]
+    function.numpy_function = ufunc  # type: ignore[attr-defined]  # what it stands for
     for name in ("nin", "nout"):
         setattr(function, name, getattr(ufunc, name))
     return function

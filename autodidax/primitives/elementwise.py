@@ -50,7 +50,7 @@ def _absolute(x: Any) -> Any:
 def also(p: Pointwise, *extra: Sample) -> Pointwise:
     """The same primitive, with samples beside those that are drawn from its domain."""
     drawn = p.samples
-    p.samples = lambda rng: itertools.chain(drawn(rng), extra)  # type: ignore[method-assign]
+    p.samples = lambda rng: itertools.chain(drawn(rng), extra)  # type: ignore[method-assign]  # of one instance
     return p
 
 

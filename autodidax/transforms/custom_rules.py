@@ -87,6 +87,22 @@ class _CustomFunction:
         aside = {k % n for k in self.nondiff_argnums}
         return [args[k % n] for k in self.nondiff_argnums], [args[k] for k in range(n) if k not in aside]
 
+    def _prepared(self, args: Any, kwargs: Any) -> tuple[list[Any], list[Any], tree.PyTreeDef, list[Any], Any]:
+        """Of a call: the arguments set aside, the leaves of the others and their tree, the tracers that the user's
+        functions close over, and a function from values for those to this function and its set-aside arguments,
+        rebuilt over them."""
+        aside, chosen = self._split(self._resolve(args, kwargs))
+        leaves, in_tree = tree.flatten(tuple(chosen))
+        leaves = [as_value(x, lambda: f"an argument of {name_of(self.fun)}") for x in leaves]
+        user = [self, *aside]
+        captured = list({id(t): t for t in reached_tracers(user)}.values()) if frames() else []
+        c = len(captured)
+
+        def parts(values: Sequence[Any]) -> list[Any]:
+            return rebuilt(user, captured, values[:c]) if c else user
+
+        return aside, leaves, in_tree, captured, parts
+
     def _joined(self, aside: Sequence[Any], chosen: Sequence[Any]) -> list[Any]:
         """All arguments in their positions."""
         n = len(aside) + len(chosen)
@@ -173,17 +189,9 @@ class custom_jvp(_CustomFunction):
             raise errors.ArgumentError(
                 f"custom_jvp {name_of(self.fun)} has no rule yet", mend="define one with defjvp before calling it"
             )
-        full = self._resolve(args, kwargs)
-        aside, chosen = self._split(full)
-        leaves, in_tree = tree.flatten(tuple(chosen))
-        leaves = [as_value(x, lambda: f"an argument of {name_of(self.fun)}") for x in leaves]
+        _, leaves, in_tree, captured, parts = self._prepared(args, kwargs)
         out_box: list[Any] = []
-        user = [self, *aside]
-        captured = list({id(t): t for t in reached_tracers(user)}.values()) if frames() else []
         c = len(captured)
-
-        def parts(values: Sequence[Any]) -> list[Any]:
-            return rebuilt(user, captured, values[:c]) if c else user
 
         def fun(*values: Any) -> list[Any]:
             own, *own_aside = parts(values)
@@ -285,19 +293,11 @@ class custom_vjp(_CustomFunction):
             raise errors.ArgumentError(
                 f"custom_vjp {name_of(self.fun)} has no rule yet", mend="define one with defvjp before calling it"
             )
-        full = self._resolve(args, kwargs)
-        aside, chosen = self._split(full)
-        leaves, in_tree = tree.flatten(tuple(chosen))
-        leaves = [as_value(x, lambda: f"an argument of {name_of(self.fun)}") for x in leaves]
+        aside, leaves, in_tree, captured, parts = self._prepared(args, kwargs)
         avals = [get_aval(x) for x in leaves]
         out_box: list[Any] = []
         residual_box: list[Any] = []
-        user = [self, *aside]
-        captured = list({id(t): t for t in reached_tracers(user)}.values()) if frames() else []
         c = len(captured)
-
-        def parts(values: Sequence[Any]) -> list[Any]:
-            return rebuilt(user, captured, values[:c]) if c else user
 
         def fun(*values: Any) -> list[Any]:
             own, *own_aside = parts(values)

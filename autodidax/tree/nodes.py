@@ -63,7 +63,7 @@ def _flatten_defaultdict(tree: defaultdict[Any, Any]) -> tuple[Iterable[Any], An
 
 
 def _namedtuple_node(cls: type) -> Node:
-    keys = tuple(map(GetAttrKey, cls._fields))  # type: ignore[attr-defined]
+    keys = tuple(map(GetAttrKey, cls._fields))  # type: ignore[attr-defined]  # a namedtuple class
     return Node(
         lambda tree: (tree, None),
         lambda aux, children: tuple.__new__(cls, children),

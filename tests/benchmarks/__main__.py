@@ -54,7 +54,7 @@ class Worker:
         self.process.stdin.flush()
         answer = self.process.stdout.readline()
         if not answer:
-            raise RuntimeError(f"the process of {self.process.args[-1]} ended on {request}")  # type: ignore[index]
+            raise RuntimeError(f"the process of {self.process.args[-1]} ended on {request}")  # type: ignore[index]  # always a list
         return json.loads(answer)
 
     def close(self) -> None:

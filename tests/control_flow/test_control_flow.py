@@ -221,7 +221,7 @@ class TestScan:
     def test_weak_carry_takes_the_body_s_dtype(self, wrap):
         xs = X.astype(np.float32)
         for start in (0.0, 0):
-            carry, ys = wrap(lambda xs: lax.scan(lambda c, r: (c + r, c), start, xs))(xs)  # noqa: B023
+            carry, ys = wrap(lambda xs: lax.scan(lambda c, r: (c + r, c), start, xs))(xs)  # noqa: B023  # called at once
             assert carry.dtype == ys.dtype == np.float32
         assert wrap(lambda a: lax.fori_loop(0, 3, lambda i, c: c * i, a))(xs).dtype == np.float32
         assert wrap(vmap(lambda n, a: lax.fori_loop(0, n, lambda i, c: c + i, a)))(np.arange(3), xs).dtype == np.float32

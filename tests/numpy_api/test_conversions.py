@@ -256,4 +256,4 @@ def test_operands_that_refuse_ufuncs_answer_themselves():
 
 
 def test_comparison_with_none_and_strings():
-    assert autodidax.jit(lambda x: (x == None, x != None, x == "a"))(1.0) == (False, True, False)  # noqa: E711
+    assert autodidax.jit(lambda x: (x == None, x != None, x == "a"))(1.0) == (False, True, False)  # noqa: E711  # what is tested
