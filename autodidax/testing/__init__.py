@@ -1,5 +1,6 @@
 """The checker of derivative, batching and staging rules."""
 
+from autodidax.testing.cases import rule_cases as rule_cases
 from autodidax.testing.functions import check_grads as check_grads
 from autodidax.testing.functions import check_jvp as check_jvp
 from autodidax.testing.functions import check_vjp as check_vjp

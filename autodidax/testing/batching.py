@@ -11,7 +11,7 @@ import numpy as np
 from autodidax.core.avals import PYTHON_SCALARS, is_inexact
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.primitive import Pointwise, Primitive, Sample
-from autodidax.testing.layers import close
+from autodidax.testing.comparison import close
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import plain_list
 from autodidax.transforms.vmap import vmap
@@ -103,12 +103,13 @@ class _SampleBatch:
         dims = tuple(0 if m else None for m in mapped)
         try:
             out, dim = p.batch(tuple(args), dims, **self.sample.params)
+            outs, dims_out = (list(out), list(dim)) if p.multiple_results else ([out], [dim])
         except Exception as e:  # a rule that raises is wrong, whatever it raises
             self.fail(mapped, size, "runs", f"raised {type(e).__name__}: {e}")
             return
-        outs, dims_out = (list(out), list(dim)) if p.multiple_results else ([out], [dim])
-        if len(outs) != len(want):
-            self.fail(mapped, size, "structure", f"{len(outs)} results for {len(want)}")
+        if not len(outs) == len(dims_out) == len(want):
+            message = f"{len(outs)} results and {len(dims_out)} dimensions for {len(want)}"
+            self.fail(mapped, size, "structure", message)
             return
         for k, (y, d, w) in enumerate(zip(outs, dims_out, want, strict=True)):
             if d not in (0, None):

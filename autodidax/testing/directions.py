@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -93,6 +93,48 @@ def nudged(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
         dtype = dtype_of(x)
         units = rng.integers(1, 4, shape_of(x)) * np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
         out.append(np.asarray(np.asarray(x) * np.asarray(1 + units * np.finfo(dtype).eps, dtype), dtype)[()])
+    return out
+
+
+def moved(rng: np.random.Generator, xs: Sequence[Any], relative: float) -> list[Any]:
+    """Inexact inputs moved up or down by a fixed part of themselves."""
+    out: list[Any] = []
+    for x in xs:
+        if x is None or not is_inexact(dtype_of(x)):
+            out.append(x)
+            continue
+        signs = np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
+        out.append(np.asarray(np.asarray(x) * (1 + relative * signs), dtype_of(x))[()])
+    return out
+
+
+def basis(xs: Sequence[Any]) -> Iterator[list[Any]]:
+    """One direction an entry of the inexact values, of the size that the entry may be moved by; None elsewhere.
+
+    Complex entries have two: real and imaginary.
+    """
+    for k, x in enumerate(xs):
+        if x is None or not is_inexact(dtype_of(x)):
+            continue
+        scale, dtype = input_scale(x), dtype_of(x)
+        for j in range(int(np.size(x))):
+            for unit in (1, 1j) if dtype.kind == "c" else (1,):
+                t = np.zeros(shape_of(x), dtype)
+                t.flat[j] = scale.flat[j] * unit
+                yield [t[()] if i == k else None for i in range(len(xs))]
+
+
+def unpacked(v: np.ndarray, like: Sequence[Any]) -> list[Any]:
+    """A vector cut into pieces of the shapes of the inexact values; None for the others."""
+    out: list[Any] = []
+    start = 0
+    for y in like:
+        if not is_inexact(dtype_of(y)):
+            out.append(None)
+            continue
+        size = int(np.size(y))
+        out.append(v[start : start + size].reshape(shape_of(y)))
+        start += size
     return out
 
 

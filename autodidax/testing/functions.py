@@ -1,4 +1,4 @@
-"""check_grads, check_jvp and check_vjp: the check of any function's derivatives."""
+"""check_grads, check_jvp, check_vjp and check_vmap: the check of any function's rules at a point."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from autodidax import errors, tree
+from autodidax import errors
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of
 from autodidax.core.primitive import Primitive
+from autodidax.testing.again import Again
+from autodidax.testing.forms import rules_of
 from autodidax.testing.layers import Point, check_orders
+from autodidax.testing.points import point_names, points_beside
 from autodidax.testing.report import Report
-from autodidax.testing.rules import Rules, flat_function, none_for_float0, require_plain, traced_rules
+from autodidax.testing.rules import Rules, flat_function, require_plain, traced_rules
 from autodidax.transforms.boundary import check_callable
 from autodidax.transforms.boundary import name_of as name_of_function
 
@@ -28,9 +31,13 @@ def check_grads(
     atol: float | None = None,
     rtol: float | None = None,
     eps: float | None = None,
+    *,
+    fast: bool = True,
     seed: int = 0,
+    strict: bool = False,
+    points: str | Sequence[str] = "all",
 ) -> Any:
-    """Check the derivatives of a function of this package at a point, to `order`, in every mix of modes.
+    """Check the derivatives of a function of this package at a point and beside it, to `order`, in every mix of modes.
 
     Forward mode is compared with a numeric derivative along a random direction, entry by entry, within a tolerance
     that follows from the estimated error; reverse mode with forward mode by the adjoint identity, which holds to
@@ -42,6 +49,11 @@ def check_grads(
         Left out, a function of the arguments is returned, which checks at them.
     modes : "fwd", "rev" or both.
     atol, rtol, eps : overrides of the derived tolerance and of the first step; they are listed in the report.
+    fast : False compares whole Jacobians too, entry by entry; its cost grows with the number of entries.
+    seed : of the random directions.
+    strict : whether a rule that loses digits (`report.warnings`) is a failure.
+    points : "all" for the given point and those beside it (zeros, ones, ties, ...: `autodidax.testing.POINTS`),
+        "given", or some of their names. Points outside the function's domain are passed over.
 
     Returns
     -------
@@ -59,14 +71,15 @@ def check_grads(
     True
     """
     check_callable("check_grads", f)
+    options = {"fast": fast, "seed": seed, "strict": strict, "points": points}
     if args is None:
-        return lambda *given: check_grads(f, given, order, modes, atol, rtol, eps, seed)
+        return lambda *given: check_grads(f, given, order, modes, atol, rtol, eps, **options)
     modes = _modes(modes)
-    if not isinstance(order, int) or order < 1:
-        raise errors.ArgumentError(f"check_grads: order is {order!r}", mend="give an integer of at least 1")
     flat, xs, labels = flat_function(f, _tuple("check_grads", args))
     rules = traced_rules(flat, name_of(f), labels)
-    return _check(rules, xs, order, modes, seed, _overrides(atol, rtol, eps))
+    overrides = _overrides(atol, rtol, eps)
+    again = Again("check_grads", (rules.name,), tuple(args), seed, {"fast": fast}, overrides)
+    return check_rules(rules, xs, order, modes, overrides=overrides, again=again, **options)
 
 
 def check_jvp(
@@ -76,11 +89,24 @@ def check_jvp(
     atol: float | None = None,
     rtol: float | None = None,
     eps: float | None = None,
+    *,
+    form: str = "pullback",
+    inner: str = "transpose",
+    order: int = 1,
+    fast: bool = True,
     seed: int = 0,
+    strict: bool = False,
+    points: str | Sequence[str] = "all",
 ) -> Report:
-    """Check a hand-written forward rule `f_jvp(primals, tangents) -> (out, tangent of out)` of `f` at `args`.
+    """Check a hand-written forward rule of `f` at `args`; it may come from anywhere: only plain values are passed.
 
-    The rule may come from anywhere: only plain values are passed to it.
+    Parameters
+    ----------
+    form : "pullback", JAX's, for `f_jvp(primals, tangents) -> (y, tangent of y)`; "flat" for
+        `f_jvp(a, b, ..., ta, tb, ...) -> tangent of y`.
+    inner : "transpose" or "adjoint", as of check_vjp; both are the same for a forward rule.
+    order : 2 checks the rule's own derivatives too; it has to be written with functions of this package then.
+    atol, rtol, eps, fast, seed, strict, points : as of check_grads.
 
     Raises
     ------
@@ -91,16 +117,14 @@ def check_jvp(
     >>> import math
     >>> check_jvp(math.sin, lambda xs, ts: (math.sin(xs[0]), math.cos(xs[0]) * ts[0]), (1.0,)).ok
     True
+    >>> check_jvp(lambda a, b: a * b, lambda a, b, ta, tb: ta * b + a * tb, (2.0, 3.0), form="flat").ok
+    True
     """
-    flat, xs, labels = flat_function(f, _tuple("check_jvp", args))
-    treedef = tree.structure(tuple(args))
-
-    def push(points: list[Any], ts: list[Any]) -> tuple[list[Any], list[Any]]:
-        y, ty = f_jvp(tuple(treedef.unflatten(points)), tuple(treedef.unflatten(_integer_zeros(points, ts))))
-        return tree.leaves(y), none_for_float0(_leaves_with_none(ty))
-
-    rules = Rules(name_of(f), lambda zs: flat(*zs), push, None, labels)
-    return _check(rules, xs, 1, ("fwd",), seed, _overrides(atol, rtol, eps))
+    check_callable("check_jvp", f_jvp)
+    return _check_rule(
+        "check_jvp", f, f_jvp, _tuple("check_jvp", args), order, _overrides(atol, rtol, eps), form, inner,
+        fast=fast, seed=seed, strict=strict, points=points,
+    )  # fmt: skip
 
 
 def check_vjp(
@@ -110,12 +134,26 @@ def check_vjp(
     atol: float | None = None,
     rtol: float | None = None,
     eps: float | None = None,
+    *,
+    form: str = "pullback",
+    inner: str = "transpose",
+    order: int = 1,
+    fast: bool = True,
     seed: int = 0,
+    strict: bool = False,
+    points: str | Sequence[str] = "all",
 ) -> Report:
-    """Check a hand-written reverse rule `f_vjp(*args) -> (out, pullback)` of `f` at `args`.
+    """Check a hand-written reverse rule of `f` at `args`; it may come from anywhere: only plain values are passed.
 
-    `pullback(ct)` returns a tuple with one cotangent an argument, None for zero. It is the plain transpose of the
-    derivative, without a conjugate, as in this package: Re sum(ct * J t) = Re sum(pullback(ct) * t).
+    Parameters
+    ----------
+    form : "pullback", JAX's, for `f_vjp(*args) -> (y, pullback)`, where `pullback(ct)` returns a tuple with one
+        cotangent an argument, None for zero; "flat" for `f_vjp(a, b, ..., ct) -> (cotangent of a, of b, ...)`, which
+        may be the cotangent alone where there is one argument.
+    inner : which inner product complex cotangents follow: "transpose", as in this package and JAX, where
+        Re sum(ct * J t) = Re sum(pullback(ct) * t); or "adjoint", as in autograd and PyTorch, where both are conjugated.
+    order : 2 checks the rule's own derivatives too; it has to be written with functions of this package then.
+    atol, rtol, eps, fast, seed, strict, points : as of check_grads.
 
     Raises
     ------
@@ -126,44 +164,86 @@ def check_vjp(
     >>> import math
     >>> check_vjp(math.sin, lambda x: (math.sin(x), lambda ct: (math.cos(x) * ct,)), (1.0,)).ok
     True
+    >>> check_vjp(lambda a, b: a * b, lambda a, b, ct: (ct * b, ct * a), (2.0, 3.0), form="flat").ok
+    True
     """
-    flat, xs, labels = flat_function(f, _tuple("check_vjp", args))
-    treedef = tree.structure(tuple(args))
-    out_tree = tree.structure(f(*args))
-
-    def rule(points: list[Any]) -> tuple[list[Any], Callable[[list[Any]], list[Any]]]:
-        y, pullback = f_vjp(*treedef.unflatten(points))
-        ys = tree.leaves(y)
-
-        def pull(cts: list[Any]) -> list[Any]:
-            zeros = [np.zeros_like(v) if c is None else c for c, v in zip(cts, ys, strict=True)]
-            return none_for_float0(_spread(pullback(out_tree.unflatten(zeros)), treedef))
-
-        return ys, pull
-
-    rules = Rules(name_of(f), lambda zs: flat(*zs), None, rule, labels)
-    return _check(rules, xs, 1, ("rev",), seed, _overrides(atol, rtol, eps))
+    check_callable("check_vjp", f_vjp)
+    return _check_rule(
+        "check_vjp", f, f_vjp, _tuple("check_vjp", args), order, _overrides(atol, rtol, eps), form, inner,
+        fast=fast, seed=seed, strict=strict, points=points,
+    )  # fmt: skip
 
 
-def name_of(f: Any) -> str:
-    return f.name if isinstance(f, Primitive) else name_of_function(f)
-
-
-def _check(
-    rules: Rules, xs: list[Any], order: int, modes: Sequence[str], seed: int, overrides: dict[str, float]
+def _check_rule(
+    check: str,
+    f: Callable[..., Any],
+    rule: Callable[..., Any],
+    args: tuple[Any, ...],
+    order: int,
+    overrides: dict[str, float],
+    form: str,
+    inner: str,
+    **options: Any,
 ) -> Report:
+    check_callable(check, f)
+    mode = "fwd" if check == "check_jvp" else "rev"
+    rules, xs = rules_of(
+        name_of(f), f, args, form=form, inner=inner, **{"f_jvp" if mode == "fwd" else "f_vjp": rule}
+    )  # fmt: skip
+    stated = {"form": form, "inner": inner, "order": order, "fast": options["fast"]}
+    again = Again(check, (rules.name, name_of_function(rule)), args, options["seed"], stated, overrides)
+    return check_rules(rules, xs, order, (mode,), inner_modes=MODES, overrides=overrides, again=again, **options)
+
+
+def check_rules(
+    rules: Rules,
+    xs: list[Any],
+    order: int,
+    modes: Sequence[str],
+    *,
+    inner_modes: Sequence[str] | None = None,
+    overrides: dict[str, float],
+    again: Again,
+    fast: bool,
+    seed: int,
+    strict: bool,
+    points: str | Sequence[str],
+) -> Report:
+    """Check rules on flat values at a point and beside it; raises CheckError where they are wrong."""
+    if isinstance(order, bool) or not isinstance(order, int) or order < 1:
+        raise errors.ArgumentError(f"{again.check}: order is {order!r}", mend="give an integer of at least 1")
+    names = point_names(points)
     require_plain(xs)
     if not any(is_inexact(dtype_of(x)) for x in xs):
         raise errors.DtypeError(
             f"check of {rules.name}: no argument has a floating or complex dtype, so there is nothing to differentiate",
             mend="convert the argument to float",
         )
-    report = Report(rules.name, overrides=dict(overrides), samples=1)
-    point = Point(
-        rules, xs, np.random.default_rng(seed), report, modes=modes, sample="the arguments given", overrides=overrides
-    )
+    report = Report(rules.name, overrides=dict(overrides), samples=1, strict=strict)
+    common: dict[str, Any] = {
+        "modes": modes, "inner_modes": inner_modes, "overrides": overrides, "seed": seed, "again": again,
+    }  # fmt: skip
+    point = Point(rules, xs, np.random.default_rng(seed), report, full=not fast, **common)
     check_orders(point, order)
+    if not report.failures and point.defined:
+        _beside(point, (seed,), names, common)
     return report.raise_if_failed()
+
+
+def _beside(point: Point, seed: Sequence[int], names: Sequence[str], common: dict[str, Any]) -> None:
+    """Run the points beside a given one, until one of them fails; then the given one once more."""
+    ran = False
+    for name, values, rng in points_beside(point.xs, seed, names):
+        ran = True
+        Point(point.rules, values, rng, point.report, beside=name, thorough=False, **common).run()
+        if point.report.failures:
+            return
+    if ran:
+        point.unchanged()
+
+
+def name_of(f: Any) -> str:
+    return f.name if isinstance(f, Primitive) else name_of_function(f)
 
 
 def _modes(modes: Sequence[str] | str) -> tuple[str, ...]:
@@ -184,19 +264,3 @@ def _tuple(name: str, args: Any) -> tuple[Any, ...]:
 
 def _overrides(atol: float | None, rtol: float | None, eps: float | None) -> dict[str, float]:
     return {name: v for name, v in (("atol", atol), ("rtol", rtol), ("eps", eps)) if v is not None}
-
-
-def _leaves_with_none(t: Any) -> list[Any]:
-    return tree.leaves(t, is_leaf=lambda x: x is None)
-
-
-def _integer_zeros(points: list[Any], ts: list[Any]) -> list[Any]:
-    return [np.zeros_like(x) if t is None else t for x, t in zip(points, ts, strict=True)]
-
-
-def _spread(gs: Any, treedef: tree.PyTreeDef) -> list[Any]:
-    """Leaves of a pullback's result, where None stands for a whole argument's zero."""
-    out: list[Any] = []
-    for g, sub in zip(tuple(gs), treedef.children(), strict=True):
-        out += [None] * sub.num_leaves if g is None and sub.num_leaves != 1 else _leaves_with_none(g)
-    return out

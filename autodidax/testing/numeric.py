@@ -22,6 +22,8 @@ from autodidax.testing.directions import wide
 
 RATIO = 1.7
 STEPS = 16
+FEW_STEPS = 7  # of a quick estimate
+SETTLED = 3e-12  # relative error at which a quick estimate ends
 FIRST_STEP = 0.05
 EXTRAPOLATIONS = 5
 ERRORS = 8.0  # how many estimated errors two estimates may differ by
@@ -52,6 +54,17 @@ class Estimate:
             return (known | zero) & ~self.kink & np.isfinite(self.error) & np.isfinite(self.value)
 
 
+    def only(self, known: np.ndarray) -> Estimate:
+        """The estimate of some entries; zero for the others."""
+        keep = lambda v: np.where(known, v, np.zeros_like(v))
+        return Estimate(keep(self.value), keep(self.error), self.kink & known, self.size, self.evaluations)
+
+    def settled(self, tolerance: float) -> np.ndarray:
+        """The entries that more steps need not improve."""
+        scale = np.maximum(np.abs(self.value), 0.01 * _largest(self.value))
+        return (self.error <= tolerance * scale) & ~self.kink
+
+
 def _largest(v: np.ndarray) -> float:
     finite = np.abs(v[np.isfinite(v)])
     return float(finite.max()) if finite.size else 0.0
@@ -76,20 +89,26 @@ def directional_derivative(
     precision: float = 1e-6,
     eps: float = EPS,
     step: float | None = None,
+    quick: bool = False,
 ) -> Estimate:
     """Derivative of `f` (flat list of plain arrays -> flat list) at `xs` along `ts`, None meaning zero.
 
-    A second, finer ladder is used where the first one does not settle. `step` fixes the first step instead;
-    `eps` is the relative accuracy that f is known to compute with, at best.
+    The steps are taken from coarse to fine, some at a time. A quick estimate ends where they settle; otherwise the
+    whole ladder is climbed, and a second, finer one where the first does not settle. `step` fixes the first step
+    instead; `eps` is the relative accuracy that f is known to compute with, at best.
     """
     points = widened(xs)
     moves = [None if t is None else wide(t)[()] for t in ts]
     with np.errstate(all="ignore"):
         base = pack(f(list(points)))
-        first = _ladder(f, points, moves, base, FIRST_STEP if step is None else step, eps)
+        ladder = _Ladder(f, points, moves, base, FIRST_STEP if step is None else step, eps)
+        for count in (FEW_STEPS, STEPS) if quick else (STEPS,):
+            first = ladder.estimate(count)
+            if bool(np.all(first.settled(SETTLED + 4 * eps))):
+                return first
         if step is not None or bool(np.all(first.conclusive(first.value, precision) | first.kink)):
             return first
-        second = _ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS - 2), eps)
+        second = _Ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS - 2), eps).estimate(STEPS)
     better = second.error < first.error
     with np.errstate(invalid="ignore"):
         apart = np.abs(second.value - first.value)
@@ -104,17 +123,28 @@ def directional_derivative(
     )
 
 
-def _ladder(f: Function, xs: list[Any], ts: list[Any], base: np.ndarray, first: float, eps: float) -> Estimate:
-    steps = first * RATIO ** -np.arange(STEPS)
-    up = np.array([_at(f, xs, ts, h, base) for h in steps])
-    down = np.array([_at(f, xs, ts, -h, base) for h in steps])
-    h = steps[:, None]
-    slopes = (up - down) / (2 * h)
-    size = np.maximum(np.abs(base), np.max(np.where(np.isfinite(up), np.abs(up), 0), axis=0, initial=0))
-    noise = _noise(slopes, steps, eps * size)
-    value, error = _extrapolate(slopes, steps, noise)
-    kink = _kinks((up + down - 2 * base) / h, slopes, steps, noise)
-    return Estimate(value, error, kink, size, 2 * STEPS + 1)
+class _Ladder:
+    """f at the steps first, first / RATIO, ... to both sides, evaluated as far down as they are asked for."""
+
+    def __init__(self, f: Function, xs: list[Any], ts: list[Any], base: np.ndarray, first: float, eps: float):
+        self.f, self.xs, self.ts, self.base, self.eps = f, xs, ts, base, eps
+        self.steps = first * RATIO ** -np.arange(STEPS)
+        self.up: list[np.ndarray] = []
+        self.down: list[np.ndarray] = []
+
+    def estimate(self, count: int) -> Estimate:
+        for h in self.steps[len(self.up) : count]:
+            self.up.append(_at(self.f, self.xs, self.ts, h, self.base))
+            self.down.append(_at(self.f, self.xs, self.ts, -h, self.base))
+        up, down, base = np.array(self.up), np.array(self.down), self.base
+        steps = self.steps[:count]
+        h = steps[:, None]
+        slopes = (up - down) / (2 * h)
+        size = np.maximum(np.abs(base), np.max(np.where(np.isfinite(up), np.abs(up), 0), axis=0, initial=0))
+        noise = _noise(slopes, steps, self.eps * size)
+        value, error = _extrapolate(slopes, steps, noise)
+        kink = _kinks((up + down - 2 * base) / h, slopes, steps, noise)
+        return Estimate(value, error, kink, size, 2 * count + 1)
 
 
 def _at(f: Function, xs: list[Any], ts: list[Any], h: float, base: np.ndarray) -> np.ndarray:
@@ -127,11 +157,17 @@ def _at(f: Function, xs: list[Any], ts: list[Any], h: float, base: np.ndarray) -
 
 
 def _noise(slopes: np.ndarray, steps: np.ndarray, floor: np.ndarray) -> np.ndarray:
-    """Rounding noise of f, an entry: a floor, and how the slopes of the finest steps scatter."""
-    fine = _improve(slopes[-FINEST:], 1)
-    scatter = np.abs(np.diff(fine, axis=0)) * steps[-FINEST + 2 :, None]
-    scatter = np.where(np.isfinite(scatter), scatter, 0)
-    return np.maximum(floor, np.max(scatter, axis=0, initial=0))
+    """Rounding noise of f, an entry: a floor, and how the extrapolated slopes of the finest steps scatter.
+
+    Curvature makes them differ too, less so the further they are extrapolated: the least scatter is the noise.
+    """
+    table = slopes[-FINEST - 1 :]
+    scatters = []
+    for order in (1, 2, 3):
+        table = _improve(table, order)
+        apart = np.abs(np.diff(table, axis=0)) * steps[-len(table) + 1 :, None]
+        scatters.append(np.max(np.where(np.isfinite(apart), apart, 0), axis=0, initial=0))
+    return np.maximum(floor, np.min(scatters, axis=0))
 
 
 def _improve(table: np.ndarray, order: int) -> np.ndarray:

@@ -17,7 +17,8 @@ from autodidax.primitives.convert import conj, stop_gradient_p
 from autodidax.primitives.shape import transpose
 from autodidax.testing import directions as dirs
 from autodidax.testing.batching import check_batching
-from autodidax.testing.layers import Point, check_orders, close, same, snapshot
+from autodidax.testing.comparison import close, same, snapshot
+from autodidax.testing.layers import Point, check_orders
 from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import Rules, plain_list, traced_rules

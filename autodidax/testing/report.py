@@ -1,4 +1,4 @@
-"""What a check has found: failures, counts, inconclusive points, the margin to the tolerance."""
+"""What a check has found: failures, warnings, counts, inconclusive points, the margin to the tolerance."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from autodidax import errors
 
+LINES = 15  # of one failure, as shown
+
 
 @dataclass
 class Failure:
@@ -18,25 +20,35 @@ class Failure:
     subject: str  # the primitive or function
     rule: str  # the rule at fault: jvp, transpose, products, batch, abstract_eval, ...
     mode: str  # fwd, rev, vmap, jit or impl
-    layer: str  # what was compared: value, adjoint, structure, homogeneity, ...
+    layer: str  # what was compared: value, adjoint, structure, homogeneity, precision, ...
     message: str
-    path: str = ""  # "jvp of vjp"
+    path: str = ""  # "of jvp of vjp": what is checked is a derivative of that map
     order: int = 1
-    sample: str = ""
+    sample: str = ""  # which arguments
+    point: str = ""  # "" for the arguments as they were given, or how they were changed: zeros, times 16, ...
+    seed: int | None = None
     argument: str = ""
     expected: str = ""
     got: str = ""
+    where: str = ""  # "12 of 40 entries, most in [3, 1] of output 0"
+    guess: str = ""  # the kind of error, where it can be told: "the sign is flipped"
+    table: str = ""  # numeric derivatives over the step, to see how they converge
+    again: str = ""  # how to run this case again
     module: str = ""
 
     def __str__(self) -> str:
-        head = f"{self.subject}: {self.rule} is wrong ({self.layer}, {self.mode}, order {self.order}"
-        head += f", {self.path})" if self.path else ")"
-        lines = [head, f"  {self.message}"]
-        for name in ("sample", "argument", "expected", "got"):
-            text = getattr(self, name)
+        where = [self.layer, self.mode, f"order {self.order}"] + [self.path] * bool(self.path)
+        lines = [f"{self.subject}: {self.rule} is wrong ({', '.join(where)})", f"  {self.message}"]
+        point = self.point + (f", seed {self.seed}" if self.seed is not None else "") if self.point else ""
+        if not self.point and self.seed is not None and not self.sample:
+            point = f"seed {self.seed}"
+        rows = {"sample": self.sample, "point": point, "argument": self.argument, "expected": self.expected}
+        rows |= {"got": self.got, "where": self.where, "guess": self.guess, "numeric": self.table, "again": self.again}
+        for name, text in rows.items():
             if text:
-                lines.append(f"  {name + ':':9} {text}")
-        return "\n".join(lines)
+                lines += [f"  {name + ':':9} {row}" for row in [text.split("\n")[0]]]
+                lines += [f"{'':12} {row}" for row in text.split("\n")[1:]]
+        return "\n".join(lines[:LINES])
 
 
 class StopCheck(Exception):
@@ -48,21 +60,25 @@ class Report:
     """The outcome of a check: it passes where `failures` is empty and something was compared.
 
     `inconclusive` lists the points where the numeric estimate was not good enough to judge by (a kink, noise, the edge
-    of the domain): they are never counted as passes.
+    of the domain): they are never counted as passes. `warnings` lists rules that lose digits; with `strict` they are
+    failures. `points` counts the points beside the given one that were judged, by name.
     """
 
     subject: str
     module: str = ""
     failures: list[Failure] = field(default_factory=list)
+    warnings: list[Failure] = field(default_factory=list)
     checks: Counter[str] = field(default_factory=Counter)
     inconclusive: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     overrides: dict[str, Any] = field(default_factory=dict)
+    points: Counter[str] = field(default_factory=Counter)
     samples: int = 0
     worst: float = 0.0  # largest difference over its tolerance among the comparisons that passed
     seconds: float = 0.0
     fail_fast: bool = False
+    strict: bool = False
 
     @property
     def ok(self) -> bool:
@@ -78,6 +94,13 @@ class Report:
         if self.fail_fast:
             raise StopCheck
 
+    def warn(self, warning: Failure) -> None:
+        """Note a loss of precision; a failure of a strict check."""
+        if self.strict:
+            self.fail(warning)
+        else:
+            self.warnings.append(warning)
+
     def raise_if_failed(self) -> Report:
         if self.failures:
             more = len(self.failures) - 1
@@ -91,11 +114,13 @@ class Report:
         counts = ", ".join(f"{mode} {n}" for mode, n in sorted(self.checks.items())) or "nothing compared"
         state = "ok" if self.ok else f"FAIL ({len(self.failures)})"
         lines = [f"{self.subject}: {state}; {counts}; {len(self.inconclusive)} inconclusive; margin {self.worst:.2g}"]
+        if self.points:
+            lines.append("  points: " + ", ".join(f"{name} {n}" for name, n in self.points.items()))
         lines += [f"  override: {name}={value}" for name, value in self.overrides.items()]
         lines += [f"  skipped: {reason}" for reason in self.skipped]
         lines += [f"  missing: {what}" for what in self.missing]
         lines += [f"  inconclusive: {what}" for what in self.inconclusive]
-        lines += [str(f) for f in self.failures]
+        lines += [str(f) for f in (*self.failures, *self.warnings)]
         return "\n".join(lines)
 
 

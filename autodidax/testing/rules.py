@@ -15,6 +15,10 @@ from autodidax.transforms.boundary import argument_name, name_of
 from autodidax.transforms.derivatives import jvp, vjp
 
 
+class StructureMismatch(Exception):
+    """A hand-written rule returned something of another structure than its function's arguments or result."""
+
+
 @dataclass
 class Rules:
     """`f(xs) -> ys`, `jvp(xs, ts) -> (ys, tangents)`, `vjp(xs) -> (ys, pull)`, `pull(cts) -> gs`; flat lists all.

@@ -12,7 +12,7 @@ from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.jaxpr import check_jaxpr, eval_jaxpr
 from autodidax.core.primitive import Primitive, Sample
 from autodidax.testing import directions as dirs
-from autodidax.testing.layers import close, filled
+from autodidax.testing.comparison import close, filled
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import plain_list
 from autodidax.transforms.derivatives import jvp, vjp

@@ -1,0 +1,57 @@
+"""How to run a failing check again: a call that can be pasted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodidax import tree
+
+if TYPE_CHECKING:
+    from autodidax.testing.layers import Point
+
+SHOWN = 12  # entries of the arguments up to which they are written out
+
+
+@dataclass
+class Again:
+    """A call of one of the checks, told with the point and mode at which it failed."""
+
+    check: str
+    names: tuple[str, ...]
+    args: tuple[Any, ...]
+    seed: int
+    options: dict[str, Any] = field(default_factory=dict)
+    overrides: dict[str, float] = field(default_factory=dict)
+
+    def __call__(self, point: Point, mode: str) -> str:
+        options = {k: v for k, v in self.options.items() if v not in (1, True, "pullback", "transpose")}
+        if self.check == "check_grads":
+            options = {"order": point.order, "modes": tuple(point.modes), **options}
+        options |= {"seed": self.seed, "points": (point.beside,) if point.beside else "given", **self.overrides}
+        given = ", ".join(f"{k}={v!r}" for k, v in options.items())
+        return f"{self.check}({', '.join(self.names)}, {written(self.args)}, {given})"
+
+
+def written(args: tuple[Any, ...]) -> str:
+    """The arguments as Python source, or the word args where they are too many."""
+    if sum(int(np.size(x)) for x in tree.leaves(args)) > SHOWN:
+        return "args"
+    return repr(tree.map(_Source, args))
+
+
+class _Source:
+    """A value whose repr is source that makes it again."""
+
+    def __init__(self, x: Any):
+        self.x = x
+
+    def __repr__(self) -> str:
+        x = self.x
+        if type(x) in (bool, int, float, complex):
+            return repr(x)
+        a = np.asarray(x)
+        dtype = "" if a.dtype in (np.float64, np.complex128, np.int64, np.bool_) else f", np.{a.dtype.name}"
+        return f"np.array({a.tolist()!r}{dtype})"

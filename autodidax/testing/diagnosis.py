@@ -1,0 +1,153 @@
+"""What can be said of a rule that is wrong: which entries of the Jacobian, and what kind of error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodidax.core.avals import is_inexact
+from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.testing import directions as dirs
+from autodidax.testing.comparison import entry
+from autodidax.testing.numeric import pack
+
+if TYPE_CHECKING:
+    from autodidax.testing.layers import Point
+
+AFFORDABLE = 64  # entries of the arguments and of the result up to which the whole Jacobian is taken
+CLOSE = 1e-6
+STEPS = (1e-1, 1e-2, 1e-3, 1e-4)  # of the table of numeric derivatives
+
+
+def diagnose(point: Point, mode: str, ts: list[Any], worst: int | None) -> dict[str, str]:
+    """Details of a failure: wrong entries and the kind of error from whole Jacobians where these are affordable, and
+    how the numeric derivative of the worst entry converges."""
+    details: dict[str, str] = {}
+    try:
+        if point.order == 1 and _affordable(point):
+            details = _from_jacobians(point, mode)
+        if worst is not None:
+            details["table"] = _table(point, ts, worst)
+    except Exception:  # the diagnosis of what is wrong already must not hide it
+        return details
+    return details
+
+
+def _affordable(point: Point) -> bool:
+    return 0 < pack(point.xs).size <= AFFORDABLE and 0 < pack(point.ys).size <= AFFORDABLE
+
+
+def _from_jacobians(point: Point, mode: str) -> dict[str, str]:
+    """Compare the rule's Jacobian with the numeric one, both in the unit directions of the inputs, scaled alike."""
+    basis = list(dirs.basis(point.xs))
+    estimates = [point.estimate(ts, quick=True) for ts in basis]
+    want = np.array([e.value for e in estimates]).T
+    error = np.array([e.error for e in estimates]).T
+    if mode == "fwd":
+        got = np.array([pack(point.pushed(point.xs, ts)) for ts in basis]).T
+    else:
+        rows = [point.pulled(point.xs, cts) for cts in _unit_cotangents(point.ys)]
+        got = np.array([[np.sum([np.sum(dirs.wide(g) * dirs.wide(t)) for g, t in zip(gs, ts, strict=True)
+                                 if g is not None and t is not None]) for ts in basis] for gs in rows])  # fmt: skip
+    known = np.isfinite(error) & ~np.array([e.kink for e in estimates]).T
+    size = np.abs(want) + 0.01 * np.max(np.abs(want[known]), initial=0)
+    wrong = known & ~(np.abs(got - want) <= 8 * error + 1e-12 * size)
+    if not np.any(wrong):
+        return {}
+    owners = np.array([next(k for k, t in enumerate(ts) if t is not None) for ts in basis])
+    i, j = (int(v) for v in np.argwhere(wrong)[0])
+    label = point.rules.label(int(owners[j]))
+    inner = [int(n) for n in np.argwhere(np.asarray(basis[j][owners[j]]))[0]]
+    step = complex(np.asarray(basis[j][owners[j]])[tuple(inner)])
+    wanted, found = (_number(v / step) for v in (want[i, j], got[i, j]))
+    where = f"{int(wrong.sum())} of {wrong.size} entries of the Jacobian; d {entry(i, point.ys)} / d {label}"
+    where += f" {inner}" * bool(inner) + f" is {wanted}, the rule says {found}"
+    return {"where": where, "guess": _guess_matrix(point, got, want, wrong, owners)}
+
+
+def _number(v: Any) -> str:
+    v = complex(v)
+    return f"{v.real:.8g}" if abs(v.imag) <= 1e-9 * abs(v) else f"{v:.8g}"
+
+
+def _unit_cotangents(ys: list[Any]) -> list[list[Any]]:
+    """Real unit cotangents, which read off a row of a Jacobian."""
+    rows = []
+    for k, y in enumerate(ys):
+        if is_inexact(dtype_of(y)):
+            for j in range(int(np.size(y))):
+                ct = np.zeros(shape_of(y), dtype_of(y))
+                ct.flat[j] = 1
+                rows.append([ct[()] if i == k else None if not is_inexact(dtype_of(v)) else np.zeros_like(v)
+                             for i, v in enumerate(ys)])  # fmt: skip
+    return rows
+
+
+def _guess_matrix(point: Point, got: np.ndarray, want: np.ndarray, wrong: np.ndarray, owners: np.ndarray) -> str:
+    if not np.all(np.isfinite(got[wrong])):
+        return "not finite where the function is smooth"
+    for k in sorted(set(owners[np.any(wrong, axis=0)].tolist())):
+        label = point.rules.label(k)
+        g, w = got[:, owners == k], want[:, owners == k]
+        others = [m for m in sorted(set(owners.tolist())) if m != k]
+        simple = guess(g, w, wrong[:, owners == k])
+        if np.any(w) and not np.any(g):
+            return f"{label} is missing: its derivative is zero"
+        if simple:
+            return simple
+        swapped = _transposed_argument(point.xs[k], w)
+        if swapped is not None and np.allclose(g, swapped, rtol=CLOSE):
+            return f"the cotangent of {label} is transposed"
+        if g.shape[0] == g.shape[1] and np.allclose(g, w.T, rtol=CLOSE):
+            return "the Jacobian is transposed"
+        for m in others:
+            other = want[:, owners == m]
+            if other.shape == g.shape and np.allclose(g, other, rtol=CLOSE):
+                return f"{label} has the derivative of {point.rules.label(m)}: swapped arguments"
+        if np.any(g != g.flat[0]) and np.allclose(np.sort(g, axis=None), np.sort(w, axis=None), rtol=CLOSE):
+            return "the right numbers in another order: a wrong axis, index or permutation"
+    return ""
+
+
+def _transposed_argument(x: Any, w: np.ndarray) -> np.ndarray | None:
+    """The Jacobian with the last two axes of a square argument exchanged."""
+    shape = shape_of(x)
+    if len(shape) < 2 or shape[-1] != shape[-2] or w.shape[1] != np.size(x):
+        return None
+    return np.swapaxes(w.reshape(-1, *shape), -1, -2).reshape(w.shape)
+
+
+def guess(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
+    """The kind of error, where it can be told from the wrong entries."""
+    g, w = got[wrong], want[wrong]
+    if not g.size:
+        return ""
+    with np.errstate(all="ignore"):
+        if np.all(np.isnan(g)):
+            return "not a number"
+        off = float(np.max(np.abs(g - w) / np.abs(w)))
+        if off < 1e-4:
+            return f"a relative error of {off:.1g}"
+        if np.all(g == 0):
+            return "zero"
+        if np.allclose(g, -w, rtol=CLOSE):
+            return "the sign is flipped"
+        if np.iscomplexobj(g) and np.allclose(g, np.conj(w), rtol=CLOSE):
+            return "the conjugate"
+        factor = g / w
+        if np.allclose(factor, factor.flat[0], rtol=CLOSE) and np.isfinite(factor.flat[0]):
+            return f"{np.real_if_close(factor.flat[0]):.10g} times what it should be"
+    return ""
+
+
+def _table(point: Point, ts: list[Any], k: int) -> str:
+    """Central differences of entry k over the step."""
+    rows = []
+    for h in STEPS:
+        ends = [
+            pack(point.rules.f([x if t is None else dirs.wide(x) + s * h * t for x, t in zip(point.xs, ts, strict=True)]))
+            for s in (1, -1)
+        ]
+        rows.append(f"step {h:g}: {(ends[0][k] - ends[1][k]) / (2 * h):.9g}")
+    return ", ".join(rows)

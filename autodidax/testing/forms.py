@@ -1,0 +1,121 @@
+"""Hand-written derivative rules of any origin, in the forms that people write them in, as the checker's Rules.
+
+A rule is asked for values only, never for a tracer, so that one of another framework can be tested. Two inner
+products are in use for complex values: the plain transpose, Re sum(g * y), of this package and JAX; and the adjoint,
+Re sum(conj(g) * y), of autograd and PyTorch. The adjoint's cotangents are the conjugates of the transpose's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors, tree
+from autodidax.core.interpreters import Tracer, dtype_of
+from autodidax.testing.rules import Rules, StructureMismatch, flat_function, none_for_float0
+
+FORMS = ("pullback", "flat")
+INNERS = ("transpose", "adjoint")
+
+
+def rules_of(
+    name: str,
+    f: Callable[..., Any],
+    args: tuple[Any, ...],
+    *,
+    f_jvp: Callable[..., Any] | None = None,
+    f_vjp: Callable[..., Any] | None = None,
+    form: str = "pullback",
+    inner: str = "transpose",
+) -> tuple[Rules, list[Any]]:
+    """The rules of `f` at `args` in the checker's form, and the flat values of `args`."""
+    if form not in FORMS or inner not in INNERS:
+        what, given, known = ("form", form, FORMS) if form not in FORMS else ("inner", inner, INNERS)
+        raise errors.ArgumentError(f"{what} is {given!r}", mend=f"give {' or '.join(map(repr, known))}")
+    flat, xs, labels = flat_function(f, args)
+    treedef = tree.structure(args)
+    jvp = None if f_jvp is None else _forward(f, f_jvp, treedef, form)
+    vjp = None if f_vjp is None else _reverse(f, f_vjp, treedef, form, inner)
+    return Rules(name, lambda zs: flat(*zs), jvp, vjp, labels), xs
+
+
+def _forward(f: Callable[..., Any], f_jvp: Callable[..., Any], treedef: tree.PyTreeDef, form: str) -> Any:
+    def push(points: list[Any], ts: list[Any]) -> tuple[list[Any], list[Any]]:
+        primals = tuple(treedef.unflatten(points))
+        tangents = tuple(treedef.unflatten([np.zeros_like(x) if t is None else t
+                                            for x, t in zip(points, ts, strict=True)]))  # fmt: skip
+        if form == "flat":
+            y = f(*primals)
+            ty = f_jvp(*primals, *tangents)
+        else:
+            y, ty = _pair(f_jvp(primals, tangents), "f_jvp", "(y, tangent of y)")
+        return tree.leaves(y), none_for_float0(_like(ty, tree.structure(y), "the tangent"))
+
+    return push
+
+
+def _reverse(f: Callable[..., Any], f_vjp: Callable[..., Any], treedef: tree.PyTreeDef, form: str, inner: str) -> Any:
+    def rule(points: list[Any]) -> tuple[list[Any], Callable[[list[Any]], list[Any]]]:
+        args = tuple(treedef.unflatten(points))
+        if form == "flat":
+            y, pullback = f(*args), lambda ct: f_vjp(*args, ct)
+        else:
+            y, pullback = _pair(f_vjp(*args), "f_vjp", "(y, pullback)")
+        ys, out_tree = tree.flatten(y)
+
+        def pull(cts: list[Any]) -> list[Any]:
+            given = [np.zeros_like(v) if c is None else c for c, v in zip(cts, ys, strict=True)]
+            turned = [_conjugate(c) for c in given] if inner == "adjoint" else given
+            kept = [np.array(c) if type(c) is np.ndarray else c for c in turned]
+            gs = _spread(pullback(out_tree.unflatten(turned)), treedef)
+            for own, passed, before in zip(given, turned, kept, strict=True):
+                # what a rule does to the conjugate that it was given, it does to the cotangent
+                if passed is not own and type(passed) is np.ndarray and not np.array_equal(passed, before, equal_nan=True):
+                    own[...] = np.conj(passed)
+            return [g if g is None or inner != "adjoint" else _conjugate(g) for g in none_for_float0(gs)]
+
+        return ys, pull
+
+    return rule
+
+
+def _conjugate(g: Any) -> Any:
+    """The conjugate of a complex value; a real one itself, so that what a rule does to it can be seen."""
+    return np.conj(g) if dtype_of(g).kind == "c" else g
+
+
+def _pair(result: Any, rule: str, wanted: str) -> tuple[Any, Any]:
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise StructureMismatch(f"{rule} returned {_described(result)}, not the pair {wanted}")
+    return result[0], result[1]
+
+
+def _like(t: Any, structure: tree.PyTreeDef, what: str) -> list[Any]:
+    """Leaves of a tree, None included, which has to be of a known structure."""
+    leaves, own = tree.flatten(t, is_leaf=lambda x: x is None)
+    if own != structure and isinstance(t, list):
+        leaves, own = tree.flatten(tuple(t), is_leaf=lambda x: x is None)
+    if own != structure and not (len(leaves) == structure.num_leaves == 1 and tree.all_leaves([t])):
+        raise StructureMismatch(f"{what} is {_described(t)}, where {structure} is due")
+    return leaves
+
+
+def _spread(gs: Any, treedef: tree.PyTreeDef) -> list[Any]:
+    """Leaves of the cotangents, one an argument, where None stands for a whole argument's zero."""
+    children = treedef.children()
+    if len(children) == 1 and not (isinstance(gs, tuple | list) and len(gs) == 1):
+        gs = (gs,)  # of one argument, its cotangent alone
+    if not isinstance(gs, tuple | list) or len(gs) != len(children):
+        raise StructureMismatch(f"the rule returned {_described(gs)} for {len(children)} arguments")
+    out: list[Any] = []
+    for k, (g, sub) in enumerate(zip(gs, children, strict=True)):
+        out += [None] * sub.num_leaves if g is None else _like(g, sub, f"the cotangent of argument {k}")
+    return out
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    return f"a {type(value).__name__}" if not isinstance(value, Tracer) else "an array"

@@ -1,0 +1,145 @@
+"""Linearity of a rule in its tangents or cotangents, and that it is a function of nothing else.
+
+Scaling by a power of two is exact in floating point, so homogeneity needs no tolerance beyond rounding; one part at a
+time, with zeros or nothing in the place of the rest, has to add up to the whole; the same values in another memory
+layout give the same result; and calls between two equal calls change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from autodidax.core.avals import is_inexact
+from autodidax.core.interpreters import dtype_of
+from autodidax.testing import directions as dirs
+from autodidax.testing.comparison import ROUNDINGS, additive, close, same, snapshot
+from autodidax.testing.report import brief
+
+if TYPE_CHECKING:
+    from autodidax.testing.layers import Point
+
+ERRORS = 8.0  # of the rule's own rounding noise that are allowed
+OTHER_FACTORS = (1.1, 0.7, 1.3, 0.9, 1.7)  # scalings that round otherwise than the seed itself
+
+Apply = Callable[[list[Any]], list[Any]]
+
+
+def check_linearity(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any]) -> None:
+    """Homogeneity, additivity, purity and determinism of a linear map at `vs`, whose result there is `out`."""
+    kept = snapshot(out)
+    _homogeneity(point, mode, apply, vs, out)
+    _additivity(point, mode, apply, vs, out)
+    if not same(kept, out):
+        point.fail(mode, "purity", "a later call changed the result of an earlier one")
+    if not all(same(apply(list(vs)), kept) for _ in range(2)):
+        point.fail(mode, "determinism", "two calls with the same values give different results")
+    point.report.passed(mode)
+
+
+def _factors(vs: Sequence[Any]) -> tuple[float, ...]:
+    """Powers of two that neither overflow nor underflow; larger ones in double precision."""
+    double = dirs.unit_roundoff(vs) < 1e-12
+    return (-1.0, 2.0**20, 2.0**-20, *((2.0**60, -(2.0**-60)) if double else ()), 0.0)
+
+
+def _homogeneity(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any]) -> None:
+    for factor in _factors(vs):
+        got = apply(dirs.scaled(vs, factor))
+        for k, (g, w) in enumerate(zip(got, dirs.scaled(out, factor), strict=True)):
+            if w is None or close(g, w, 4.0, elementwise=True) or close(g, w, 8 * ROUNDINGS):
+                continue
+            if factor == 0.0 and not np.all(np.isfinite(g)) and not np.all(np.isfinite(out[k])):
+                continue
+            noise = abs(factor) * ERRORS * _noise(point, apply, vs, out, k, scaling=False)
+            if not close(g, w, 8 * ROUNDINGS, slack=noise):
+                message = f"scaling the {seed_name(mode)} by {factor:g} does not scale the result {k}"
+                point.fail(mode, "homogeneity", message, expected=brief(w), got=brief(g))
+                return
+
+
+def _additivity(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any]) -> None:
+    """The parts are one value at a time, the others zero and then absent; and the entries of a random mask, and the
+    others."""
+    active = [k for k, v in enumerate(vs) if v is not None]
+    splits = []
+    if len(active) > 1:
+        splits += [[dirs.only(vs, k, zeros=zeros) for k in active] for zeros in (True, False)]
+    if sum(int(np.size(vs[k])) for k in active) > 1:
+        splits.append(_masked_parts(point.rng, vs))
+    for parts in splits:
+        results = [apply(p) for p in parts]
+        for k, w in enumerate(out):
+            own = [r[k] for r in results]
+            if w is None or additive(own, w):
+                continue
+            if not additive(own, w, slack=ERRORS * _noise(point, apply, vs, out, k, scaling=True)):
+                message = f"the result {k} of one part of the {seed_name(mode)} at a time does not add up to the whole"
+                point.fail(mode, "additivity", message, expected=brief(w), got=brief(sum(own)))
+                return
+
+
+def _masked_parts(rng: np.random.Generator, vs: Sequence[Any]) -> list[list[Any]]:
+    ones: list[Any] = []
+    others: list[Any] = []
+    for v in vs:
+        mask = rng.random(np.shape(v)) < 0.5
+        ones.append(None if v is None else np.where(mask, v, np.zeros_like(v))[()])
+        others.append(None if v is None else np.where(mask, np.zeros_like(v), v)[()])
+    return [ones, others]
+
+
+def _noise(point: Point, apply: Apply, vs: list[Any], out: list[Any], k: int, *, scaling: bool) -> float:
+    """How much a result moves by rounding: when the vector moves by some units in the last place and, where that
+    is not what is being tested, when it is scaled by factors that are no powers of two."""
+    moved = []
+    for factor in OTHER_FACTORS:
+        c = factor if scaling else 1.0
+        result = dirs.wide(apply(dirs.nudged(point.rng, dirs.scaled(vs, c)))[k]) / c
+        moved.append(np.max(np.abs(result - dirs.wide(out[k])), initial=0))
+    return float(np.median(moved))
+
+
+def check_layout(point: Point, mode: str, run: Callable[[list[Any], list[Any]], list[Any]], out: list[Any]) -> None:
+    """The rule on the same values in another memory layout; `run(points, seeds)` gives its result.
+
+    Nothing is asked of a rule whose function itself depends on the layout.
+    """
+    seeds = point.ts if mode == "fwd" else point.cts
+    xs, vs = [_other_layout(x) for x in point.xs], [_other_layout(v) for v in seeds]
+    if all(a is b for a, b in zip([*xs, *vs], [*point.xs, *seeds], strict=True)):
+        return
+    ys = [np.asarray(y)[()] for y in point.rules.f(list(xs))]
+    if not all(close(y, w, 8 * ROUNDINGS) for y, w in zip(ys, point.ys, strict=True)):
+        return
+    for k, (g, w) in enumerate(zip(run(xs, vs), out, strict=True)):
+        if w is not None and not close(g, w, 8 * ROUNDINGS):
+            if close(g, w, 8 * ROUNDINGS, slack=ERRORS * _layout_noise(point, run, seeds, out, k)):
+                continue
+            message = f"result {k} depends on the memory layout of the values (strides, order), not on them alone"
+            point.fail(mode, "layout", message, expected=brief(w), got=brief(g))
+            return
+
+
+def _layout_noise(point: Point, run: Any, seeds: list[Any], out: list[Any], k: int) -> float:
+    moved = [
+        np.max(np.abs(dirs.wide(run(dirs.nudged(point.rng, point.xs), list(seeds))[k]) - dirs.wide(out[k])), initial=0)
+        for _ in range(3)
+    ]
+    return float(np.max(moved))
+
+
+def _other_layout(x: Any) -> Any:
+    """A view with the same values: axes in reverse order of memory, every second entry, from the end."""
+    if type(x) is not np.ndarray or x.size < 2 or not is_inexact(dtype_of(x)):
+        return x
+    buffer = np.zeros((*x.shape[::-1][:-1], 2 * x.shape[0]), x.dtype)
+    view = buffer[..., ::-2].T
+    view[...] = x
+    return view
+
+
+def seed_name(mode: str) -> str:
+    return "tangent" if mode == "fwd" else "cotangent"

@@ -1,0 +1,56 @@
+"""What a check over many subjects is asked to do."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from autodidax.testing.primitives import MODES
+from autodidax.testing.repro import Repro
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+
+
+@dataclass(frozen=True)
+class CheckOptions:
+    """Options of a check, the same for each of its subjects; only those that were set are passed on."""
+
+    modes: tuple[str, ...] = MODES
+    order: int = 2
+    seeds: tuple[int, ...] = (0,)
+    slow: bool = False
+    strict: bool = False
+    fail_fast: bool = False
+    require_complete: bool = False
+    points: str | tuple[str, ...] | None = None
+    dtype: str | None = None
+    only: tuple[int | None, str | None] | None = None  # a sample and a point of it
+
+    def of_primitive(self) -> dict[str, Any]:
+        """Keyword arguments of check_primitive. A missing rule is noted by the caller, alike for every subject."""
+        given = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        defaults = {f.name: f.default for f in dataclasses.fields(self)}
+        return {k: v for k, v in given.items() if v != defaults[k] and k != "require_complete"}
+
+    def of_grads(self) -> dict[str, Any]:
+        """Keyword arguments of check_grads beside those that change from sample to sample."""
+        options: dict[str, Any] = {"strict": True} if self.strict else {}
+        if self.points is not None:
+            options["points"] = self.points
+        return options
+
+    def of_case(self, case: Repro) -> CheckOptions:
+        """The options that run one case alone. The adjoint identity, which reverse mode is judged by, takes both modes;
+        and order 2 is to be reached at any sample."""
+        modes = {"": MODES, "rev": ("fwd", "rev")}.get(case.mode, (case.mode,))
+        return dataclasses.replace(
+            self,
+            modes=modes,
+            order=case.order,
+            seeds=(case.seed,),
+            slow=True,
+            dtype=case.dtype or None,
+            points=(case.point,) if case.point else "given",
+            only=(case.sample, case.point or None),
+        )

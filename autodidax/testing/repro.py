@@ -1,0 +1,86 @@
+"""One case of a check as a short text, from which it is run again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, fields
+from typing import Any
+
+from autodidax import errors
+from autodidax.testing.report import Failure
+
+COMMAND = "python -m autodidax check"
+_PART = re.compile(r"(?:^|,)(seed|sample|point|mode|order|dtype)=")
+_OF_SAMPLE = re.compile(r"(\d+) of seed (\d+)(?=:|,|$)")
+
+
+@dataclass(frozen=True)
+class Repro:
+    """Which case of a subject's check: its seed and sample, the point (by name; "" for the given one), mode and order.
+
+    >>> str(Repro("sin", sample=3, point="zeros", mode="rev", order=2))
+    'sin@sample=3,point=zeros,mode=rev,order=2'
+    >>> Repro.parse("my.module:f@seed=4").seed
+    4
+    """
+
+    subject: str
+    seed: int = 0
+    sample: int | None = None
+    point: str = ""
+    mode: str = ""
+    order: int = 1
+    dtype: str = ""
+
+    def __str__(self) -> str:
+        parts = [f"{f.name}={getattr(self, f.name)}" for f in fields(self)[1:] if getattr(self, f.name) != f.default]
+        return self.subject + ("@" + ",".join(parts) if parts else "")
+
+    @classmethod
+    def parse(cls, text: str) -> Repro:
+        """Read what `str` wrote.
+
+        Raises
+        ------
+        ArgumentError : where a part is none of seed, sample, point, mode, order, dtype, or no number where one is due.
+        """
+        subject, at, rest = text.partition("@")
+        pieces = _PART.split(rest)
+        if not subject or pieces[0] or (at and len(pieces) == 1):
+            raise _unreadable(text, f"{pieces[0] or rest!r} is no part of it" if subject else "the name is missing")
+        values: dict[str, Any] = {}
+        for name, value in zip(pieces[1::2], pieces[2::2], strict=True):
+            if name in values or not value:
+                raise _unreadable(text, f"{name} is given twice" if name in values else f"{name} has no value")
+            values[name] = value
+        for name in ("seed", "sample", "order"):
+            if name in values:
+                if not values[name].isdecimal():
+                    raise _unreadable(text, f"{name} is {values[name]!r}, no number")
+                values[name] = int(values[name])
+        return cls(subject, **values)
+
+    def command(self, *, strict: bool = False) -> str:
+        """The command line that runs this case again."""
+        return f"{COMMAND} {'--strict ' * strict}--repro {shlex.quote(str(self))}"
+
+
+def _unreadable(text: str, why: str) -> errors.ArgumentError:
+    return errors.ArgumentError(
+        f"cannot read the case {text!r}: {why}",
+        mend="write it as in sin@seed=0,sample=3,point=zeros,mode=rev",
+        where="",
+    )
+
+
+def repro_of(failure: Failure, reference: str, dtype: str | None = None) -> Repro | None:
+    """The case in which a failure was found; None where it is about no sample.
+
+    The name of a sample starts with its place and seed: "3 of seed 0: ...".
+    """
+    place = _OF_SAMPLE.match(failure.sample)
+    if place is None:
+        return None
+    mode = failure.mode if failure.mode in ("fwd", "rev", "vmap", "jit") else ""
+    return Repro(reference, int(place[2]), int(place[1]), failure.point, mode, failure.order, dtype or "")

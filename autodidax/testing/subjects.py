@@ -1,0 +1,98 @@
+"""The check of one subject, a primitive or a function of a user's module, and what came of it."""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from autodidax.core.primitive import Primitive
+from autodidax.testing.coverage import counted
+from autodidax.testing.modules import Subject, drawing
+from autodidax.testing.options import CheckOptions
+from autodidax.testing.primitives import check_primitive
+from autodidax.testing.report import Failure, Report
+from autodidax.testing.repro import COMMAND, repro_of
+from autodidax.testing.user_functions import check_function, rules_of
+
+COMPLETE = "complete"  # the layer of a failure that says what is missing
+
+
+@dataclass
+class Outcome:
+    """A report, how often each rule ran, and the checker's own error where it failed."""
+
+    report: Report
+    exercised: Counter[str] = field(default_factory=Counter)
+    error: str = ""
+
+    @property
+    def wrong(self) -> bool:
+        """Whether a rule is wrong, not only missing."""
+        return any(f.layer != COMPLETE for f in self.report.failures)
+
+    @property
+    def ok(self) -> bool:
+        return self.report.ok and not self.error
+
+
+def check_subject(subject: Subject, options: CheckOptions) -> Outcome:
+    """Check a subject; an exception of the checker itself is part of the outcome."""
+    calls: Counter[str] = Counter()
+    try:
+        if isinstance(subject.value, Primitive):
+            with _declared_samples(subject), counted(subject.value) as calls:
+                report = check_primitive(subject.value, **options.of_primitive())
+        else:
+            report = check_function(subject, options)
+            derived = report.checks["fwd"] + report.checks["rev"]  # each of them takes every rule there is
+            calls = Counter(dict.fromkeys(rules_of(subject.value), derived))
+    except (Exception, SystemExit) as e:
+        return crashed(subject, f"{type(e).__name__}: {e}", traceback.format_exc())
+    if options.require_complete:
+        _fail_missing(report)
+    for f in (*report.failures, *report.warnings):
+        f.again = _again(f, subject, options)
+    return Outcome(report, calls if report.checks else Counter())
+
+
+def crashed(subject: Subject, what: str, details: str = "") -> Outcome:
+    """The outcome of a check that did not end."""
+    return Outcome(Report(subject.name, module=subject.module), error=f"{what}\n{details}".rstrip())
+
+
+@contextlib.contextmanager
+def _declared_samples(subject: Subject) -> Iterator[None]:
+    """Add the samples that a module declares for a primitive to its own, inside the block."""
+    p = subject.value
+    if subject.declared is None:
+        yield
+        return
+    own = vars(p).get("samples")
+    p.samples = drawing(p, subject.declared)
+    try:
+        yield
+    finally:
+        if own is None:
+            del p.samples
+        else:
+            p.samples = own
+
+
+def _fail_missing(report: Report) -> None:
+    noted = {f.rule for f in report.failures if f.layer == COMPLETE}
+    for what in report.missing:
+        if what not in noted:
+            message = "there are no samples" if what == "samples" else "the rule is missing"
+            report.failures.append(Failure(report.subject, what, "impl", COMPLETE, message, module=report.module))
+
+
+def _again(failure: Failure, subject: Subject, options: CheckOptions) -> str:
+    """The command line that finds a failure again."""
+    case = repro_of(failure, subject.reference, options.dtype)
+    if case is not None:
+        return case.command(strict=options.strict)
+    flag = " --require-complete" if failure.layer == COMPLETE else ""
+    return f"{COMMAND} {subject.reference}{flag}"
