@@ -146,6 +146,7 @@ class SpectralQuotient(Primitive):
         yield sample(z, gap, none[:, :2], transposed=False, name="complex")
         yield sample(z.astype(np.complex64), gap.astype(np.float32), none[:, :2], transposed=True)
         yield sample(gap.astype(np.float32), 2 * gap.astype(np.float32), none[:, :2], transposed=False)
+        yield sample(gap, gap, rng.random((3, 2)) < 0.5, transposed=False, nonsmooth=True, name="equal values")
         yield sample(
             np.diag([1.0, 2.0]), np.array([[1, 0], [0, 1.0]]), ~np.eye(2, dtype=bool), transposed=False,
             nonsmooth=True, name="vanishing over equal values",
@@ -251,6 +252,7 @@ class Eigh(MatrixFunction):
         yield from _hermitian_samples(rng, lower=True)
         yield sample(_hermitian(rng.normal(size=(3, 3))), lower=False)
         yield sample(np.eye(3), lower=True, nonsmooth=True, name="equal eigenvalues")
+        yield sample(np.array([[3, 1], [7, 2]]), lower=False, name="the upper triangle is read")
 
 
 class EigvalsH(MatrixFunction):
@@ -278,6 +280,7 @@ class EigvalsH(MatrixFunction):
         for a in _hermitian_samples(rng):
             yield sample(*a.args, lower=True)
         yield sample(_hermitian(rng.normal(size=(3, 3))), lower=False)
+        yield sample(np.array([[3, 1], [7, 2]]), lower=False, name="the upper triangle is read")
 
 
 class SVD(MatrixFunction):

@@ -92,6 +92,7 @@ heaviside = also(
         products=(no_share, lambda t, _z, x, _y: where(equal(x, 0), t, 0)),
     ),
     sample(np.array([0.0, -1.0, 2.0]), np.array([0.3, 0.5, 0.7]), nonsmooth=True, name="at 0"),
+    sample(np.array([[0, 1], [-1, 0]]), np.array([0.3, 0.5]), name="integers"),
 )  # fmt: skip
 
 
@@ -148,9 +149,12 @@ class Frexp(_TwoParts):
 
 modf = Modf("modf")
 frexp = Frexp("frexp")
-nextafter = pointwise(
-    "nextafter", np.nextafter, nin=2, complex_ok=False, module=__name__,
-    nondifferentiable="it steps along the grid of floating-point numbers, not along the real line",
+nextafter = also(
+    pointwise(
+        "nextafter", np.nextafter, nin=2, complex_ok=False, module=__name__,
+        nondifferentiable="it steps along the grid of floating-point numbers, not along the real line",
+    ),
+    sample(np.array([np.inf, np.inf, 1.0]), np.array([0.0, np.inf, 2.0]), name="from infinity"),
 )  # fmt: skip
 
 

@@ -57,6 +57,7 @@ class Where(Primitive):
         yield sample(c, 2, single, name="a Python int and float32")
         yield sample(c, single, rng.normal(size=2), name="mixed dtypes")
         yield sample(c, rng.normal(size=2) + 1j, rng.normal(size=2), name="complex and real")
+        yield sample(c, rng.normal(size=2) + 1j, rng.normal(size=2) - 1j, name="complex")
         yield sample(c, 1.0, 0, name="Python scalars")
         yield sample(np.True_, np.float32(1), np.float32(2), name="float32 scalars")
 

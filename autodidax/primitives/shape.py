@@ -79,6 +79,7 @@ class Transpose(Structural):
         yield sample(rng.normal(size=(2, 3, 4)), permutation=(2, 0, 1))
         yield sample(rng.normal(), permutation=())
         yield sample(rng.normal(size=(0, 3)).astype(np.float32), permutation=(1, 0))
+        yield sample(rng.normal(size=(2, 3)) + 1j, permutation=(1, 0))
 
 
 class BroadcastTo(Structural):
@@ -118,10 +119,12 @@ class BroadcastTo(Structural):
         yield sample(rng.normal(size=(3,)), shape=(2, 3))
         yield sample(rng.normal(size=(2, 1)), shape=(2, 3))
         yield sample(rng.normal(size=(1, 1)), shape=(4, 2, 3))
+        yield sample(rng.normal(size=(2, 1)), shape=(3, 2, 3))
         yield sample(rng.normal(), shape=(2,))
         yield sample(rng.normal(), shape=())
         yield sample(rng.normal(size=(3,)), shape=(0, 3))
         yield sample(rng.normal(size=(1,)).astype(np.float32), shape=(3,))
+        yield sample(rng.normal(size=(2, 1)) + 1j, shape=(2, 3))
 
 
 class Flip(Structural):
@@ -142,9 +145,11 @@ class Flip(Structural):
     def samples(self, rng):
         yield sample(rng.normal(size=(3,)), axes=(0,))
         yield sample(rng.normal(size=(2, 3)), axes=(0, 1))
+        yield sample(rng.normal(size=(2, 3)), axes=(0,))
         yield sample(rng.normal(size=(0, 3)), axes=(1,))
         yield sample(rng.normal(size=(2, 3)), axes=(), name="no axis")
         yield sample(rng.normal(size=2).astype(np.float32), axes=(0,))
+        yield sample(rng.normal(size=3) + 1j, axes=(0,))
 
 
 class Concatenate(Structural):
@@ -179,9 +184,11 @@ class Concatenate(Structural):
     def samples(self, rng):
         yield sample(rng.normal(size=(2,)), rng.normal(size=(3,)), axis=0)
         yield sample(rng.normal(size=(2, 1)), rng.normal(size=(2, 3)), rng.normal(size=(2, 0)), axis=1)
+        yield sample(rng.normal(size=2), rng.normal(size=1), rng.normal(size=3), axis=0)
         yield sample(rng.normal(size=(2, 1)), axis=0, name="one array")
         yield sample(rng.normal(size=(0, 2)), rng.normal(size=(0, 2)), axis=0, name="empty")
         yield sample(rng.normal(size=2) + 1j, rng.normal(size=2), axis=0, name="complex and real")
+        yield sample(rng.normal(size=2), rng.normal(size=2) - 1j, axis=0, name="real and complex")
         yield sample(rng.normal(size=2).astype(np.float32), rng.normal(size=2), axis=0, name="mixed dtypes")
 
 
@@ -215,6 +222,8 @@ class Stack(Structural):
         yield sample(np.float32(rng.normal()), rng.normal(), axis=0, name="mixed scalars")
         yield sample(rng.normal(size=(0, 2)), rng.normal(size=(0, 2)), axis=2, name="empty")
         yield sample(rng.normal(size=3), rng.normal(size=3), rng.normal(size=3), axis=1)
+        yield sample(rng.normal(size=(2, 3)), rng.normal(size=(2, 3)), axis=2)
+        yield sample(rng.normal(size=2) + 1j, rng.normal(size=2) - 1j, axis=1, name="complex")
         yield sample(rng.normal(size=2).astype(np.float32), rng.normal(size=2), axis=0, name="mixed dtypes")
 
 

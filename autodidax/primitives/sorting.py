@@ -69,6 +69,7 @@ class ArgSort(Primitive):
     def samples(self, rng):
         for x, given in _samples(rng):
             yield sample(x, stable=True, **given)
+        yield sample(rng.integers(3, size=(2, 40)), axis=1, stable=True, name="many ties")
         yield sample(rng.normal(size=(2, 3)), axis=1, stable=False)
 
 

@@ -6,14 +6,16 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import scipy.special
 
-from autodidax.core.interpreters import shape_of
+from autodidax.core.avals import broadcast_shapes
+from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.core.primitive import Pointwise
 from autodidax.numpy.dispatch import axes_of, function_for, operand
 from autodidax.primitives import special as _primitives
-from autodidax.primitives.comparison import equal, isfinite
-from autodidax.primitives.convert import stop_gradient_p
+from autodidax.primitives.comparison import equal, isfinite, less_equal, logical_and, logical_not
+from autodidax.primitives.convert import real, stop_gradient_p
 from autodidax.primitives.elementwise import absolute, exp, log, sign
 from autodidax.primitives.reductions import logsumexp as _logsumexp_p
 from autodidax.primitives.reductions import reduce_max
@@ -79,14 +81,21 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
         axes = axes_of(axis, len(shape_of(a)))
         out = _logsumexp_p(a, axes=axes)
         return expand_dims(out, axes) if keepdims else out
+    counted = a
     if b is not None:
         b = operand(b)
-        a = where(equal(b, 0), -math.inf, a)
-        b = broadcast_to(b, shape=shape_of(a))
+        shape = broadcast_shapes("logsumexp", shape_of(a), shape_of(b))
+        a, b = broadcast_to(a, shape=shape), broadcast_to(b, shape=shape)
+        counted = where(equal(b, 0), -math.inf, a)
     axes = axes_of(axis, len(shape_of(a)))
-    largest = expand_dims(reduce_max(stop_gradient_p(a), axes=axes), axes)
+    largest = expand_dims(reduce_max(stop_gradient_p(counted), axes=axes), axes)
     largest = where(isfinite(largest), largest, 0)
-    terms = exp(a - largest)
+    shifted = a - largest
+    if b is not None:  # a term of weight zero does not count, whatever it is, but the sum varies with its weight
+        limit = math.log(np.finfo(dtype_of(shifted)).max)
+        beyond = logical_and(equal(b, 0), logical_not(less_equal(real(shifted), limit)))
+        shifted = where(beyond, limit, shifted)
+    terms = exp(shifted)
     total = reduce_sum(terms if b is None else b * terms, axes=axes)
     if keepdims:
         total = expand_dims(total, axes)

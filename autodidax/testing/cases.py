@@ -20,7 +20,7 @@ class RuleCase:
     """One primitive or function whose rules are to be checked; as text, what names it on the command line."""
 
     subject: Subject
-    options: CheckOptions = CheckOptions()
+    options: CheckOptions
 
     def __str__(self) -> str:
         return self.subject.reference
@@ -62,7 +62,8 @@ def rule_cases(target: Any = None, **options: Any) -> list[RuleCase]:
         raise errors.ArgumentError(
             f"rule_cases: there is no option {unknown[0]!r}", mend=f"give some of {', '.join(sorted(fields))}"
         )
-    wanted = CheckOptions(**{k: tuple(v) if isinstance(v, list | range) else v for k, v in options.items()})
+    values: dict[str, Any] = {k: tuple(v) if isinstance(v, list | range) else v for k, v in options.items()}
+    wanted = CheckOptions(**values)
     return [RuleCase(s, wanted) for s in _subjects(target)]
 
 

@@ -98,14 +98,18 @@ def nudged(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
 
 def moved(rng: np.random.Generator, xs: Sequence[Any], relative: float) -> list[Any]:
     """Inexact inputs moved up or down by a fixed part of themselves."""
-    out: list[Any] = []
-    for x in xs:
-        if x is None or not is_inexact(dtype_of(x)):
-            out.append(x)
-            continue
-        signs = np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
-        out.append(np.asarray(np.asarray(x) * (1 + relative * signs), dtype_of(x))[()])
-    return out
+    return stretched(xs, signs(rng, xs), relative)
+
+
+def signs(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
+    """A random sign for every entry of the inexact inputs; None for the others."""
+    return [np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0) if is_inexact(dtype_of(x)) else None for x in xs]
+
+
+def stretched(xs: Sequence[Any], way: Sequence[Any], relative: float) -> list[Any]:
+    """Every entry of the inputs made larger by a part of itself, or smaller, the way its sign says."""
+    return [x if s is None else np.asarray(np.asarray(x) * (1 + relative * s), dtype_of(x))[()]
+            for x, s in zip(xs, way, strict=True)]  # fmt: skip
 
 
 def basis(xs: Sequence[Any]) -> Iterator[list[Any]]:

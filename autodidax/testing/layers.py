@@ -26,6 +26,7 @@ from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import Rules, StructureMismatch, forward_map, reverse_map
 
 FURTHER = (16.0, 2.0**12, 2.0**20, 2.0**24)  # steps at which the size of a function is looked for
+DIRECTIONS = 12  # in which a numeric derivative has to be linear
 RESOLUTION = 1e-8  # of that size, below which a function may be flat by rounding
 LOPSIDED = 1e-3  # an argument whose share of the derivative is less is looked at alone
 
@@ -247,7 +248,8 @@ class Point:
         """Forward mode against the numeric derivative, entry by entry: along a random direction; where that leaves
         entries open, along one in which every input moves in proportion to itself; and along the inputs alone whose
         share of the derivative is too small to be seen beside the others."""
-        judged = at_kink = np.zeros(pack(tys).size, bool)
+        judged = ~np.isfinite(pack(self.ys))  # there is nothing to compare where f itself is not finite
+        at_kink = np.zeros_like(judged)
         for relative in (False, True):
             ts = self.ts
             if relative:
@@ -302,6 +304,10 @@ class Point:
             size = self.flat_size(got, est, ts)
             doubtful = (size > 0) & (np.abs(got) <= RESOLUTION * size) | ~self.linear_there(ts, est)
             wrong, known = wrong & ~doubtful, known & ~doubtful
+        if np.any(wrong) and self.beside:
+            lost = wrong
+            wrong = wrong & self.judge(got, est, digits.wiggle(self, lambda xs: pack(self.pushed(xs, ts))))[0]
+            digits.warn(self, "fwd", np.where(lost & ~wrong, np.abs(got - est.value), 0), np.abs(est.value), self.ys)
         if relative:  # a zero that does not move, times an infinite slope, is nan and no error
             wrong, known = wrong & np.isfinite(got), known & np.isfinite(got)
             known &= np.abs(est.value) > 3 * est.error  # nor does an entry that stays put prove anything
@@ -330,8 +336,10 @@ class Point:
         eps = dirs.unit_roundoff(self.xs, self.ys)
         scale = np.abs(want) + 0.01 * np.max(np.abs(want[judged]), initial=0)
         tolerance = ERRORS * est.error + ROUNDINGS * eps * scale + 1e-300
-        if eps > 1e-10:  # the rule works in single precision: its intermediate results are rounded to that
+        tolerance = tolerance + max(np.finfo(dtype_of(y)).tiny for y in self.ys if is_inexact(dtype_of(y)))
+        if eps > 1e-10:  # the rule works in single precision: its intermediate results are rounded to that,
             tolerance = tolerance + ROUNDINGS * eps * 0.03 * np.max(np.abs(want[judged]), initial=0)
+            tolerance = tolerance + ROUNDINGS * eps * np.abs(pack(self.ys))  # as f itself is
         if noise is not None:
             tolerance = tolerance + ERRORS * noise
         if "atol" in self.overrides or "rtol" in self.overrides:
@@ -362,10 +370,10 @@ class Point:
         """Entries whose numeric derivative is additive in the direction: where it is not, as for a sort at ties, f has
         no derivative, though it has slopes along lines."""
         linear = np.ones(est.value.shape, bool)
-        for _ in range(2):
+        for _ in range(DIRECTIONS):
             us = [None if t is None else u for t, u in zip(ts, dirs.tangents(self.rng, self.xs), strict=True)]
             both = [None if t is None else t + u for t, u in zip(ts, us, strict=True)]
-            one, two = self.estimate(us), self.estimate(both)
+            one, two = self.estimate(us, quick=True), self.estimate(both, quick=True)
             size = np.abs(est.value) + np.abs(one.value) + np.abs(two.value)
             error = est.error + one.error + two.error
             with np.errstate(invalid="ignore"):
@@ -463,6 +471,13 @@ class Point:
         difference = abs(forward - backward)
         if difference > tolerance:
             tolerance += ERRORS * self.noise_adjoint(ts, forward, backward)
+        if difference > tolerance and self.beside:
+            noise = digits.wiggle(self, lambda xs: np.array([
+                dirs.pairing(self.cts, self.pushed(xs, ts))[0], dirs.pairing(self.pulled(xs, self.cts), ts)[0]
+            ]))  # fmt: skip
+            tolerance += ERRORS * float(np.sum(noise))
+            if difference <= tolerance:
+                digits.warn(self, "rev", np.array([difference]), np.array([scale_f + scale_b]), None)
         if difference <= tolerance:
             self.report.passed("rev", difference / tolerance)
             self.judged = True
@@ -532,6 +547,11 @@ class Point:
         size = np.sum(np.abs(pack(cts)) * self.flat_size(np.full(est.value.shape, got), est, ts))
         if 0 < abs(got) <= RESOLUTION * size or not np.all(self.linear_there(ts, est)):
             return False
+        if self.beside and np.isfinite(got):
+            run = lambda xs: np.array([dirs.pairing([self.pulled(xs, cts)[k]], [ts[k]])[0]])
+            if abs(got - want) <= tolerance + ERRORS * float(digits.wiggle(self, run)[0]):
+                digits.warn(self, "rev", np.array([abs(got - want)]), np.array([abs(want)]), None)
+                return bool(np.all(known))
         details = {"guess": guess(np.array([got]), np.array([want]), np.array([True]))}
         self.fail(
             "rev", "value", "<J^T ct, t> differs from <ct, numeric derivative along t>",

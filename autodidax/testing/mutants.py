@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import types
+import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +23,7 @@ from autodidax.primitives.shape import reduce_sum
 from autodidax.testing import mutation_operators as ops
 from autodidax.testing.directions import cotangents, tangents
 from autodidax.testing.mutation_operators import Change, detached, each
-from autodidax.testing.mutation_sources import source_changes
+from autodidax.testing.mutation_sources import called_functions, source_changes
 from autodidax.testing.mutation_traces import trace_changes
 from autodidax.testing.primitives import has_rule
 from autodidax.testing.rules import plain_list
@@ -110,7 +112,18 @@ def mutants(p: Primitive) -> list[Mutant]:
     """Every mutant of a primitive that is checked."""
     if p.checked is not True or not has_rule(p, "samples"):
         return []
-    facts = Facts(p)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = _mutants(p, Facts(p))
+    times: Counter[str] = Counter()
+    for m in found:  # the same text in several places of a rule
+        times[m.id] += 1
+        if times[m.id] > 1:
+            m.target = f"{m.target} ({times[m.id]})".strip()
+    return found
+
+
+def _mutants(p: Primitive, facts: Facts) -> list[Mutant]:
     found = [*_abstract(p, facts), *_implementation(p, facts)]
     if p.higher_order:
         return found + _traced(p, facts)
@@ -243,9 +256,10 @@ def _parameter_patch(rule: str, name: str) -> Callable[[Mutant], list[Patch]]:
 
 
 def _rank(rule: str, args: Sequence[Any]) -> int:
-    """The rank of the first operand that a rule was given."""
-    operand = {"jvp": lambda: args[1][0], "vjp": lambda: args[2][0], "transpose": lambda: args[1]}
-    return len(shape_of(operand.get(rule, lambda: args[0][0])()))
+    """The highest rank among the first operand that a rule was given and its cotangent."""
+    given = {"jvp": lambda: [args[1][0]], "vjp": lambda: [args[2][0]], "transpose": lambda: args[:2]}
+    values = given.get(rule, lambda: [args[0][0]])()
+    return max(len(shape_of(v.val if type(v) is Masked else v)) for v in values if not isinstance(v, list | tuple))
 
 
 # derivatives
@@ -257,7 +271,7 @@ def _products(p: Primitive, facts: Facts) -> list[Mutant]:
     for k in facts.inexact:
         target = f"of operand {k}" if count > 1 else ""
         for name, change in ops.value_changes(facts.factor).items():
-            patches = _product_patch(k, lambda right, t, values, c=change: c(right(t, *values)))
+            patches = _product_result(k, change)
             found.append(
                 Mutant(p, "products", name, patches, target, factor=facts.factor if name == "scaled" else None)
             )
@@ -302,6 +316,22 @@ def _product_patch(k: int, wrong: Callable[[Product, Any, Any], Any]) -> Callabl
     return patches
 
 
+def _product_result(k: int, change: Change) -> Callable[[Mutant], list[Patch]]:
+    """One operand's product, its result changed."""
+
+    def patches(mutant: Mutant) -> list[Patch]:
+        right = products[mutant.primitive.code]
+
+        def product(t: Any, *values: Any) -> Any:
+            mutant.ran = True
+            g = right[k](t, *values)
+            return mutant.note(g, change(g))
+
+        return _installed(mutant.primitive, (*right[:k], product, *right[k + 1 :]))
+
+    return patches
+
+
 def _table_patch(replacement: Callable[[int], Product]) -> Callable[[Mutant], list[Patch]]:
     """Every operand's product replaced by another function of the same arguments."""
 
@@ -310,7 +340,9 @@ def _table_patch(replacement: Callable[[int], Product]) -> Callable[[Mutant], li
         right = products[p.code]
 
         def product(k: int) -> Product:
-            return lambda t, *values: mutant.note(right[k](t, *values), replacement(k)(t, *values))
+            return lambda t, *values: _compared(
+                mutant, right[k], ((t, *values), {}), ((t, *values), {}), True, replacement(k)
+            )
 
         return _installed(p, tuple(map(product, range(len(right)))), keep_all=True)
 
@@ -566,8 +598,8 @@ def _compared(
     mutant: Mutant, original: Any, given: Any, changed: Any, applies: bool, other: Callable[..., Any] | None = None
 ) -> Any:
     """The result of a rule (or of another) with changed arguments and parameters, compared with the right one."""
-    right = original(*given[0], **given[1])
     mutant.ran = True
+    right = original(*given[0], **given[1])
     if not applies:
         return right
     try:
@@ -579,21 +611,52 @@ def _compared(
 
 
 def _sources(p: Any, rule: str) -> list[Mutant]:
-    """The rule with one term, factor, sign or call of its source changed."""
+    """The rule with one term, factor, sign or call of its source changed, or of a function of its module it calls."""
     found = []
     if rule == "products":
         for k, function in enumerate(p.partials or p.products):
-            for name, where, changed in source_changes(function):
+            for name, where, changed in _changed_sources(function):
                 product = (lambda t, *values, d=changed: t * d(*values)) if p.partials else changed
                 wrong = lambda right, t, values, product=product: product(t, *values)
                 found.append(Mutant(p, rule, name, _product_patch(k, wrong), where))
         return found
     method = getattr(p, rule)
     function = getattr(method, "__func__", method)
-    for name, where, changed in source_changes(function):
+    if getattr(function, "__module__", "") == Primitive.__module__ and p is not _first_of_two_operands():
+        return []  # of all pointwise primitives: changed once
+    for name, where, changed in _changed_sources(function):
         other = types.MethodType(changed, p) if function is not method else changed
         found.append(Mutant(p, rule, name, _replaced(rule, other), where))
     return found
+
+
+def _first_of_two_operands() -> Primitive | None:
+    return next((p for p in registry if products[p.code] and getattr(p, "nin", 0) == 2), None)
+
+
+def _changed_sources(function: Any) -> Iterator[tuple[str, str, Callable[..., Any]]]:
+    """Changes of a function's own source, and of the functions of its module that it calls."""
+    if not isinstance(function, types.FunctionType):
+        return
+    yield from source_changes(function)
+    for name, helper in called_functions(function).items():
+        for operator, where, changed in source_changes(helper):
+            yield operator, f"{where}, in {name}", _calling(function, name, changed)
+
+
+def _calling(function: Callable[..., Any], name: str, changed: Any) -> Callable[..., Any]:
+    """A function that finds a changed one under a name of its module."""
+
+    def wrong(*args: Any, **params: Any) -> Any:
+        names = changed.__globals__
+        right = names[name]
+        names[name] = changed
+        try:
+            return function(*args, **params)
+        finally:
+            names[name] = right
+
+    return wrong
 
 
 def _replaced(rule: str, other: Callable[..., Any]) -> Callable[[Mutant], list[Patch]]:

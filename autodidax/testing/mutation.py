@@ -19,6 +19,7 @@ import concurrent.futures
 import functools
 import multiprocessing
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of
-from autodidax.core.primitive import Primitive, registry
+from autodidax.core.primitive import Primitive, Sample
 from autodidax.testing import directions as dirs
 from autodidax.testing.mutants import Mutant, mutants, unmutated
 from autodidax.testing.mutation_equivalents import EQUIVALENT
@@ -48,6 +49,7 @@ ALSO_NAMED = {
     "jvp": ("vjp",),
     "trace_linear": ("trace_jvp", "trace_reverse"),
 }
+DERIVATIVES = ("products", "jvp", "transpose", "vjp", "trace_jvp", "trace_reverse", "trace_linear")
 STATES = ("killed", "equivalent", "below noise", "not applicable", "unseen", "survived")
 DRAWS = 3  # of every sample, for a mutant that made no difference in the first
 ERRORS = 8.0  # what the check tolerates, in estimated errors
@@ -77,12 +79,13 @@ def run_mutation(primitives: Sequence[Primitive], *, jobs: int, seed: int, out: 
     """Check every mutant of these primitives; print what became of them; 0 if nothing is left unexplained, else 1."""
     start = time.perf_counter()
     outcomes: list[Outcome] = []
-    names = [p.name for p in primitives]
-    for done, (name, found) in enumerate(_all_outcomes(names, jobs, seed), 1):
+    for done, (name, found) in enumerate(_all_outcomes(primitives, jobs, seed), 1):
         outcomes += found
         if out.isatty():
             left = sum(not o.explained for o in outcomes)
-            out.write(f"\r\x1b[K{done}/{len(names)} primitives, {len(outcomes)} mutants, {left} unexplained: {name}")
+            out.write(
+                f"\r\x1b[K{done}/{len(primitives)} primitives, {len(outcomes)} mutants, {left} unexplained: {name}"
+            )
             out.flush()
     if out.isatty():
         out.write("\r\x1b[K")
@@ -95,21 +98,21 @@ def run_mutation(primitives: Sequence[Primitive], *, jobs: int, seed: int, out: 
     unexplained = sum(not o.explained for o in outcomes)
     verdict = f"{unexplained} UNEXPLAINED" if unexplained else "every mutant is killed or explained"
     print(
-        f"\n{len(outcomes)} mutants of {len(names)} primitives in {time.perf_counter() - start:.0f} s: {verdict}",
+        f"\n{len(outcomes)} mutants of {len(primitives)} primitives in {time.perf_counter() - start:.0f} s: {verdict}",
         file=out,
     )
     return 1 if unexplained else 0
 
 
-def _all_outcomes(names: Sequence[str], jobs: int, seed: int) -> Iterator[tuple[str, list[Outcome]]]:
+def _all_outcomes(primitives: Sequence[Primitive], jobs: int, seed: int) -> Iterator[tuple[str, list[Outcome]]]:
     """The outcomes of each primitive, as they are done. Processes are forked, so that they know the same registry."""
     if jobs == 1 or "fork" not in multiprocessing.get_all_start_methods():
-        for name in names:
-            yield name, outcomes_of(name, seed)
+        for p in primitives:
+            yield p.name, outcomes_of(p, seed)
         return
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        tasks = {pool.submit(outcomes_of, name, seed): name for name in names}
+        tasks = {pool.submit(outcomes_of, p, seed): p.name for p in primitives}
         try:
             for task in concurrent.futures.as_completed(tasks):
                 yield tasks[task], task.result()
@@ -117,9 +120,8 @@ def _all_outcomes(names: Sequence[str], jobs: int, seed: int) -> Iterator[tuple[
             pool.shutdown(cancel_futures=True)
 
 
-def outcomes_of(name: str, seed: int = 0) -> list[Outcome]:
+def outcomes_of(p: Primitive, seed: int = 0) -> list[Outcome]:
     """What becomes of every mutant of one primitive."""
-    p = registry[name]
     baseline = functools.cache(lambda order: check_primitive(p, seeds=(seed,), order=order))
     return [outcome(m, baseline, seed) for m in mutants(p)]
 
@@ -142,8 +144,8 @@ def outcome(mutant: Mutant, baseline: Callable[[int], Report], seed: int = 0) ->
         return result("not applicable")
     if not touched:
         return result("equivalent", f"bitwise the same results at all samples of {DRAWS} draws")
-    if mutant.order > 1 and _same_second_derivatives(mutant):
-        return result("equivalent", f"bitwise the same second derivatives at all samples of {DRAWS} draws")
+    if mutant.rule in DERIVATIVES and _same_derivatives(mutant):
+        return result("equivalent", f"bitwise the same first and second derivatives at all samples of {DRAWS} draws")
     if mutant.factor is not None:
         noise = numeric_noise(mutant.primitive, seed)
         if noise > mutant.factor - 1:
@@ -156,7 +158,8 @@ def _attempts(mutant: Mutant, seed: int) -> Iterator[dict[str, Any]]:
     narrow = {"batch": ("vmap",), "trace_batch": ("vmap",), "abstract_eval": (), "impl": ()}
     modes = narrow.get(mutant.rule, ("fwd", "rev"))
     yield {"modes": modes, "seeds": (seed,), "order": mutant.order, "fail_fast": True}
-    yield {"modes": MODES, "seeds": (seed,), "order": mutant.order, "fail_fast": False}
+    if mutant.applied or not mutant.ran:
+        yield {"modes": MODES, "seeds": (seed,), "order": mutant.order, "fail_fast": False}
     if mutant.applied:
         yield {"modes": modes, "seeds": range(seed + 1, seed + DRAWS), "order": 2, "fail_fast": False}
 
@@ -164,6 +167,8 @@ def _attempts(mutant: Mutant, seed: int) -> Iterator[dict[str, Any]]:
 def killing(mutant: Mutant, baseline: Callable[[int], Report], **options: Any) -> list[Failure]:
     """The failures of a check of the mutant that name its rule and a sample, beyond those that the right one has."""
     named = {mutant.rule, *ALSO_NAMED.get(mutant.rule, ())}
+    if mutant.primitive.higher_order:  # its rules call the primitive itself
+        named |= {"trace_jvp", "trace_reverse", "trace_linear", "stage of jvp", "stage of vjp"}
     with mutant.active():
         report = check_primitive(mutant.primitive, **options)
     # at order 2 a failure names the mode in which the derivative of a rule is wrong, and its path names that rule
@@ -174,46 +179,51 @@ def killing(mutant: Mutant, baseline: Callable[[int], Report], **options: Any) -
     return new
 
 
-def _same_second_derivatives(mutant: Mutant) -> bool:
-    """Whether second derivatives, in every mix of modes, are bitwise those of the right rule."""
-    right = _second_derivatives(mutant.primitive)
+def _same_derivatives(mutant: Mutant) -> bool:
+    """Whether first and second derivatives, in every mix of modes, are bitwise those of the right rule."""
+    right = _derivatives(mutant.primitive)
     with mutant.active():
-        wrong = _second_derivatives(mutant.primitive)
+        wrong = _derivatives(mutant.primitive)
     return len(right) == len(wrong) and all(
-        np.array_equal(a, b, equal_nan=True) for a, b in zip(right, wrong, strict=True)
+        a.dtype == b.dtype and np.array_equal(a, b, equal_nan=True) for a, b in zip(right, wrong, strict=True)
     )
 
 
-def _second_derivatives(p: Primitive) -> list[np.ndarray]:
+def _derivatives(p: Primitive) -> list[np.ndarray]:
+    """First and second derivatives at all samples of some draws, in all operands together and in each alone."""
     found: list[np.ndarray] = []
     for seed in range(DRAWS):
         rng = np.random.default_rng(seed)
         for s in p.samples(np.random.default_rng(seed)):
             active = [k for k, a in enumerate(s.args) if is_inexact(dtype_of(a))]
-            xs = tuple(s.args[k] for k in active)
-
-            def run(*values: Any, s: Any = s, active: Any = active) -> list[Any]:
-                args = list(s.args)
-                for k, x in zip(active, values, strict=True):
-                    args[k] = x
-                return [y for y in plain_list(p.bind(*args, **s.params), p.multiple_results) if is_inexact(dtype_of(y))]
-
-            ts, us = tuple(dirs.tangents(rng, xs)), tuple(dirs.tangents(rng, xs))
-            with np.errstate(all="ignore"):
-                try:
-                    found += _mixes(run, xs, ts, us, rng)
-                except errors.NondifferentiableError:  # of an operand; the same must hold of the mutant
-                    found.append(np.zeros(0, bool))
+            for chosen in [active, *([k] for k in active if len(active) > 1)]:
+                run = functools.partial(_run, p, s, chosen)
+                with np.errstate(all="ignore"), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    try:
+                        found += _derivatives_at(run, tuple(s.args[k] for k in chosen), rng)
+                    except errors.NondifferentiableError:  # of an operand; the same must hold of the mutant
+                        found.append(np.zeros(0, bool))
     return found
 
 
-def _mixes(run: Callable[..., Any], xs: Any, ts: Any, us: Any, rng: np.random.Generator) -> list[np.ndarray]:
+def _run(p: Primitive, s: Sample, active: Sequence[int], *values: Any) -> list[Any]:
+    """The inexact results of a primitive, as a function of some operands."""
+    args = list(s.args)
+    for k, x in zip(active, values, strict=True):
+        args[k] = x
+    return [y for y in plain_list(p.bind(*args, **s.params), p.multiple_results) if is_inexact(dtype_of(y))]
+
+
+def _derivatives_at(run: Callable[..., Any], xs: Any, rng: np.random.Generator) -> list[np.ndarray]:
     pushed = lambda *zs: list(jvp(run, zs[: len(xs)], zs[len(xs) :])[1])
-    cts = dirs.cotangents(rng, run(*xs))
     pulled = lambda *zs: list(vjp(run, *zs[: len(xs)])[1](list(zs[len(xs) :])))
+    cts = tuple(dirs.cotangents(rng, run(*xs)))
+    ts, us = tuple(dirs.tangents(rng, xs)), tuple(dirs.tangents(rng, xs))
     seeds, back = tuple(dirs.tangents(rng, ts)), tuple(dirs.tangents(rng, cts))
-    outs = [*jvp(pushed, (*xs, *ts), (*us, *seeds))[1], *jvp(pulled, (*xs, *cts), (*us, *back))[1]]
-    outs += vjp(pushed, *xs, *ts)[1](cts)
+    outs = [*pushed(*xs, *ts), *pulled(*xs, *cts)]
+    outs += [*jvp(pushed, (*xs, *ts), (*us, *seeds))[1], *jvp(pulled, (*xs, *cts), (*us, *back))[1]]
+    outs += vjp(pushed, *xs, *ts)[1](list(cts))
     outs += vjp(pulled, *xs, *cts)[1](list(us))
     return [np.asarray(y) for y in outs]
 

@@ -21,23 +21,38 @@ FORGETTABLE = {"conj", "real", "swapaxes", "transpose", "flip", "moveaxis", "her
 
 
 def source_changes(function: Callable[..., Any]) -> Iterator[tuple[str, str, Callable[..., Any]]]:
-    """(operator, place, function) for every change of one node of a plain function's source; none where the source
-    cannot be found."""
+    """(operator, what became of what, function) for every change of one node of a plain function's source; none where
+    the source cannot be found."""
     found = _syntax(function)
     if found is None:
         return
     original, filename = found
     for place, node in enumerate(ast.walk(original)):
         for operator, replacement in _replacements(node):
-            tree = copy.deepcopy(original)
-            new = _Replacing(place, replacement).applied(tree)
+            new = _Replacing(place, replacement).applied(copy.deepcopy(original))
             changed = _compiled(new, function, filename)
             if changed is not None:
-                where = f"line {getattr(node, 'lineno', 0)}, column {getattr(node, 'col_offset', 0)}: {_text(node)}"
-                yield operator, where, changed
+                yield operator, f"{_text(node)} as {_text(replacement(node))}", changed
 
 
-def _text(node: Node) -> str:
+def called_functions(function: Any, depth: int = 2) -> dict[str, Any]:
+    """The plain functions of its own module that a function calls, directly or through another one of them."""
+    found: dict[str, Any] = {}
+    for name in _names(function.__code__):
+        value = function.__globals__.get(name)
+        if isinstance(value, types.FunctionType) and value.__module__ == function.__module__:
+            found[name] = value
+            if depth > 1:
+                found = called_functions(value, depth - 1) | found
+    return found
+
+
+def _names(code: types.CodeType) -> list[str]:
+    inner = [name for c in code.co_consts if inspect.iscode(c) for name in _names(c)]
+    return list(dict.fromkeys([*code.co_names, *inner]))
+
+
+def _text(node: ast.AST) -> str:
     text = " ".join(ast.unparse(node).split())
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -22,6 +22,7 @@ from autodidax.testing.directions import wide
 
 RATIO = 1.7
 STEPS = 16
+RESOLVED = 1e-9  # relative error of an estimate that is believed against a coarser one
 FEW_STEPS = 7  # of a quick estimate
 SETTLED = 3e-12  # relative error at which a quick estimate ends
 FIRST_STEP = 0.05
@@ -109,15 +110,18 @@ def directional_derivative(
         if step is not None or bool(np.all(first.conclusive(first.value, precision) | first.kink)):
             return first
         second = _Ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS - 2), eps).estimate(STEPS)
-    better = second.error < first.error
     with np.errstate(invalid="ignore"):
         apart = np.abs(second.value - first.value)
-        # where the ladders contradict each other, f is a staircase or jumps: neither of them is believed
         contradiction = np.isfinite(first.error) & (apart > ERRORS * (first.error + second.error))
+        # then f is a staircase or jumps, and neither of them is believed: but for a finer one that has settled, where f
+        # varies faster than the coarse one can see
+        resolved = contradiction & (second.error < RESOLVED * np.abs(second.value))
+        better = (second.error < first.error) | resolved
+        smooth = ~second.kink & (second.error < 1e-6 * np.abs(second.value))  # what looked like a kink from afar
     return Estimate(
         np.where(better, second.value, first.value),
-        np.where(contradiction, apart, np.where(better, second.error, first.error)),
-        np.where(better, second.kink, first.kink),
+        np.where(contradiction & ~resolved, apart, np.where(better, second.error, first.error)),
+        np.where(better, second.kink, first.kink & ~smooth),
         first.size,
         first.evaluations + second.evaluations,
     )
@@ -141,7 +145,8 @@ class _Ladder:
         h = steps[:, None]
         slopes = (up - down) / (2 * h)
         size = np.maximum(np.abs(base), np.max(np.where(np.isfinite(up), np.abs(up), 0), axis=0, initial=0))
-        noise = _noise(slopes, steps, self.eps * size)
+        # a quick estimate is taken as it is where it agrees with the rule, so a low guess of its noise will do
+        noise = _noise(slopes, steps, self.eps * size, np.median if count == STEPS else np.min)
         value, error = _extrapolate(slopes, steps, noise)
         kink = _kinks((up + down - 2 * base) / h, slopes, steps, noise)
         return Estimate(value, error, kink, size, 2 * count + 1)
@@ -156,10 +161,10 @@ def _at(f: Function, xs: list[Any], ts: list[Any], h: float, base: np.ndarray) -
     return out if out.shape == base.shape else np.full_like(base, np.nan)
 
 
-def _noise(slopes: np.ndarray, steps: np.ndarray, floor: np.ndarray) -> np.ndarray:
+def _noise(slopes: np.ndarray, steps: np.ndarray, floor: np.ndarray, among: Callable[..., Any]) -> np.ndarray:
     """Rounding noise of f, an entry: a floor, and how the extrapolated slopes of the finest steps scatter.
 
-    Curvature makes them differ too, less so the further they are extrapolated: the least scatter is the noise.
+    Curvature makes them differ too, less so the further they are extrapolated: hence the median or the least of three.
     """
     table = slopes[-FINEST - 1 :]
     scatters = []
@@ -167,7 +172,7 @@ def _noise(slopes: np.ndarray, steps: np.ndarray, floor: np.ndarray) -> np.ndarr
         table = _improve(table, order)
         apart = np.abs(np.diff(table, axis=0)) * steps[-len(table) + 1 :, None]
         scatters.append(np.max(np.where(np.isfinite(apart), apart, 0), axis=0, initial=0))
-    return np.maximum(floor, np.min(scatters, axis=0))
+    return np.maximum(floor, among(scatters, axis=0))
 
 
 def _improve(table: np.ndarray, order: int) -> np.ndarray:

@@ -25,7 +25,7 @@ class CheckOptions:
     require_complete: bool = False
     points: str | tuple[str, ...] | None = None
     dtype: str | None = None
-    only: tuple[int | None, str | None] | None = None  # a sample and a point of it
+    only: tuple[int, str | None] | None = None  # a sample and a point of it
 
     def of_primitive(self) -> dict[str, Any]:
         """Keyword arguments of check_primitive. A missing rule is noted by the caller, alike for every subject."""
@@ -51,6 +51,6 @@ class CheckOptions:
             seeds=(case.seed,),
             slow=True,
             dtype=case.dtype or None,
-            points=(case.point,) if case.point else "given",
-            only=(case.sample, case.point or None),
+            points=(case.point,) if case.point else self.points if case.sample is None else "given",
+            only=None if case.sample is None else (case.sample, case.point or None),
         )

@@ -19,6 +19,7 @@ from autodidax.testing import directions as dirs
 from autodidax.testing.batching import check_batching
 from autodidax.testing.comparison import close, same, snapshot
 from autodidax.testing.layers import Point, check_orders
+from autodidax.testing.points import point_names, points_beside
 from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import Rules, plain_list, traced_rules
@@ -42,16 +43,27 @@ def check_primitive(
     slow: bool = False,
     fail_fast: bool = False,
     require_complete: bool = False,
+    strict: bool = False,
+    points: str | Sequence[str] = "all",
+    dtype: str | None = None,
+    only: tuple[int, str | None] | None = None,
 ) -> Report:
     """Check all rules of a primitive over its samples; the report lists what is wrong, missing, or not conclusive.
 
     Implementation against abstract evaluation; no mutation, no alias; forward mode against numeric derivatives;
     reverse mode as the transpose of forward mode; linearity; a hand-written vjp against the one derived from jvp;
     order 2 at one smooth sample of each kind (at all of them where `slow`); the batching rule against the loop; the
-    staged program against the eager run.
+    staged program against the eager run. At those smooth samples, forward and reverse mode at points beside them too.
+
+    Parameters
+    ----------
+    strict : whether a rule that loses digits is a failure.
+    points : "all", "given" or names of points beside the samples.
+    dtype : check the samples in this floating or complex dtype instead of their own, where the primitive takes it.
+    only : one sample's index, and the name of one point beside it or None for the sample itself.
     """
     start = time.perf_counter()
-    report = Report(p.name, module=p.module, fail_fast=fail_fast)
+    report = Report(p.name, module=p.module, fail_fast=fail_fast, strict=strict)
     if p.checked is not True:
         reason = p.checked if isinstance(p.checked, str) else "its class says checked = False"
         report.skipped.append(reason)
@@ -62,7 +74,7 @@ def check_primitive(
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             for seed in seeds:
-                _check_seed(p, report, modes, seed, order, slow)
+                _check_seed(p, report, modes, seed, order, slow, point_names(points), dtype, only)
     except StopCheck:
         pass
     report.seconds = time.perf_counter() - start
@@ -105,7 +117,17 @@ def _note_missing(p: Primitive, report: Report, require_complete: bool) -> None:
             report.fail(Failure(p.name, rule, "impl", "complete", "the rule is missing", module=p.module))
 
 
-def _check_seed(p: Primitive, report: Report, modes: Sequence[str], seed: int, order: int, slow: bool) -> None:
+def _check_seed(
+    p: Primitive,
+    report: Report,
+    modes: Sequence[str],
+    seed: int,
+    order: int,
+    slow: bool,
+    points: Sequence[str],
+    dtype: str | None,
+    only: tuple[int, str | None] | None,
+) -> None:
     try:
         samples = list(p.samples(np.random.default_rng(seed)))
     except Exception as e:
@@ -116,10 +138,36 @@ def _check_seed(p: Primitive, report: Report, modes: Sequence[str], seed: int, o
         report.missing.append("samples")
     chosen = range(len(samples)) if slow else _largest_of_each_kind(samples)
     for k, s in enumerate(samples):
+        if only is not None and only[0] != k:
+            continue
+        if dtype is not None and (cast := cast_sample(p, s, np.dtype(dtype))) is not None:
+            s = cast
+        elif dtype is not None:
+            continue
         report.samples += 1
-        _SampleCheck(p, report, s, k, seed, order if k in chosen else 1).run(modes)
-    if "vmap" in modes and samples:
-        check_batching(p, report, samples, seed)
+        check = _SampleCheck(p, report, s, k, seed, order if k in chosen else 1, points if k in chosen else ())
+        if only is not None and only[1] is not None:
+            check.run_beside((only[1],), [m for m in modes if m in ("fwd", "rev")])
+        else:
+            check.run(modes)
+    if "vmap" in modes and samples and dtype is None and (only is None or only[1] is None):
+        check_batching(p, report, samples, seed, None if only is None else only[0])
+
+
+def cast_sample(p: Primitive, s: Sample, dtype: np.dtype[Any]) -> Sample | None:
+    """A sample with its floating and complex operands in another dtype; None where that is no sample of `p`."""
+    if not any(is_inexact(dtype_of(a)) for a in s.args):
+        return None
+    if dtype.kind != "c" and any(dtype_of(a).kind == "c" for a in s.args):
+        return None
+    args = [a if type(a) in PYTHON_SCALARS or not is_inexact(dtype_of(a)) else np.asarray(a).astype(dtype)[()]
+            for a in s.args]  # fmt: skip
+    try:
+        p.out_avals(*[get_aval(a) for a in args], **s.params)
+        p.impl(*args, **s.params)
+    except Exception:  # a primitive may take fewer dtypes, and say so in any way
+        return None
+    return Sample(tuple(args), s.params, nonsmooth=s.nonsmooth)
 
 
 def _largest_of_each_kind(samples: Sequence[Sample]) -> set[int]:
@@ -137,9 +185,12 @@ def _largest_of_each_kind(samples: Sequence[Sample]) -> set[int]:
 class _SampleCheck:
     """All checks of one sample but that of the batching rule, which needs several draws."""
 
-    def __init__(self, p: Primitive, report: Report, s: Sample, k: int, seed: int, order: int):
-        self.p, self.report, self.sample, self.order = p, report, s, order
-        self.rng = np.random.default_rng((seed, k))
+    def __init__(
+        self, p: Primitive, report: Report, s: Sample, k: int, seed: int, order: int, points: Sequence[str]
+    ):  # fmt: skip
+        self.p, self.report, self.sample, self.order, self.points = p, report, s, order, points
+        self.seed = (seed, k)
+        self.rng = np.random.default_rng(self.seed)
         self.name = f"{k} of seed {seed}: {s!r}"
 
     def fail(self, rule: str, mode: str, layer: str, message: str, **details: Any) -> None:
@@ -167,6 +218,26 @@ class _SampleCheck:
             self.differentiate(chosen, active)
         if "jit" in modes:
             check_staging(self.p, self.report, self.sample, self.name, self.outs, self.rng, active)
+        if active and chosen and len(self.report.failures) == failed:
+            self.beside(self.points, chosen, active)
+
+    def run_beside(self, points: Sequence[str], modes: Sequence[str]) -> None:
+        """Points beside the sample alone."""
+        self.guarded("impl", "impl", self.implementation)
+        if active := self.active():
+            self.beside(points, modes, active)
+
+    def beside(self, points: Sequence[str], modes: Sequence[str], active: Sequence[int]) -> None:
+        p, s = self.p, self.sample
+        if s.nonsmooth or p.nondifferentiable or p.zero_derivative or p in BY_DEFINITION:
+            return
+        composed = any(k in p.hermitian_operands for k in active)
+        xs = [s.args[k] for k in active]
+        for name, values, rng in points_beside(xs, self.seed, points):
+            Point(
+                self.rules(active, composed=composed), values, rng, self.report, modes=modes, sample=self.name,
+                beside=name, seed=self.seed[0], thorough=False,
+            ).run()  # fmt: skip
 
     def active(self) -> list[int]:
         """The operands that the primitive has a derivative in."""

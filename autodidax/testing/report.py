@@ -37,8 +37,9 @@ class Failure:
     module: str = ""
 
     def __str__(self) -> str:
+        verb = "missing" if self.layer == "complete" else "imprecise" if self.layer == "precision" else "wrong"
         where = [self.layer, self.mode, f"order {self.order}"] + [self.path] * bool(self.path)
-        lines = [f"{self.subject}: {self.rule} is wrong ({', '.join(where)})", f"  {self.message}"]
+        lines = [f"{self.subject}: {self.rule} is {verb} ({', '.join(where)})", f"  {self.message}"]
         point = self.point + (f", seed {self.seed}" if self.seed is not None else "") if self.point else ""
         if not self.point and self.seed is not None and not self.sample:
             point = f"seed {self.seed}"
@@ -48,7 +49,7 @@ class Failure:
             if text:
                 lines += [f"  {name + ':':9} {row}" for row in [text.split("\n")[0]]]
                 lines += [f"{'':12} {row}" for row in text.split("\n")[1:]]
-        return "\n".join(lines[:LINES])
+        return "\n".join("\n".join(lines).split("\n")[:LINES])
 
 
 class StopCheck(Exception):

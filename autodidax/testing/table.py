@@ -153,7 +153,13 @@ def _as_dict(outcome: Outcome) -> dict[str, Any]:
     r = outcome.report
     parts = {k: v for k, v in vars(r).items() if k != "fail_fast"}
     findings = {k: [vars(f) for f in parts.pop(k)] for k in ("failures", "warnings")}
-    return {"ok": outcome.ok, "error": outcome.error, **parts, **findings, "rules": outcome.exercised}
+    return {
+        "ok": outcome.ok,
+        "error": outcome.error,
+        **parts,
+        **findings,
+        "rules": {rule: n > 0 for rule, n in outcome.exercised.items()},
+    }
 
 
 def _plain(x: Any) -> Any:

@@ -86,10 +86,10 @@ def _check_seed(subject: Subject, report: Report, options: CheckOptions, seed: i
     if not samples and "samples" not in report.missing:
         report.missing.append("samples")
     first = next((k for k, s in enumerate(samples) if not s.nonsmooth), 0)
-    for k, s in enumerate(samples):
-        if options.only is not None and options.only[0] not in (None, k):
+    for k, drawn in enumerate(samples):
+        if options.only is not None and options.only[0] != k:
             continue
-        s = cast_sample(subject.value, s, options.dtype, report) if options.dtype else s
+        s = cast_sample(subject.value, drawn, options.dtype, report) if options.dtype else drawn
         if s is not None:
             report.samples += 1
             order = options.order if not s.nonsmooth and (k == first or options.slow) else 1
@@ -298,18 +298,18 @@ def _varies(leaf: Any) -> bool:
 def cast_sample(function: Any, s: Sample, dtype: str, report: Report) -> Sample | None:
     """A sample with its floating and complex arrays in a dtype, where the function takes them; None where it does not.
 
-    A real dtype is that of the real parts: complex arrays stay complex, in that precision.
+    Complex arrays have no place in a real dtype.
     """
-    wanted = np.dtype(dtype)
-    to_complex = np.result_type(wanted, np.complex64)
 
     def cast(x: Any) -> Any:
         if not _varies(x) or not is_inexact(dtype_of(x)):
             return x
-        return np.asarray(x, to_complex if dtype_of(x).kind == "c" else wanted)[()]
+        if dtype_of(x).kind == "c" and np.dtype(dtype).kind != "c":
+            raise TypeError("an argument is complex")
+        return np.asarray(x, dtype)[()]
 
-    moved = Sample(tree.map(cast, s.args), s.params, s.nonsmooth, s.name)
     try:
+        moved = Sample(tree.map(cast, s.args), s.params, s.nonsmooth, s.name)
         function(*moved.args, **moved.params)
     except Exception as e:  # of whatever kind: the function is the user's
         report.skipped.append(f"sample {described(s)} in {dtype}: {told(e)}")

@@ -50,7 +50,7 @@ class Outcomes:
             for k in (k for _, k in zip(range(self.jobs), waiting, strict=False)):
                 self._give(self._start(), k, busy)
             while due < len(self.subjects):
-                for pipe in connection.wait(list(busy)):
+                for pipe in _ready(busy):
                     process, k = busy.pop(pipe)
                     try:
                         self.finished[k] = pipe.recv()
@@ -93,6 +93,11 @@ class Outcomes:
         code = process.exitcode or 0
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
         return crashed(self.subjects[k], f"the process that checked it died {how}")
+
+
+def _ready(busy: dict[Any, Any]) -> list[Any]:
+    """The pipes that have an outcome, or have ended; waits for the first."""
+    return list(connection.wait(list(busy)))
 
 
 def _stop(process: BaseProcess, pipe: Any) -> None:

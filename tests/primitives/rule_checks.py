@@ -110,7 +110,9 @@ def check_function(f, xs, order=2, smooth=True):
     if smooth and not low:
         ahead = f(*[x + STEP * t for x, t in zip(xs, ts, strict=True)])
         behind = f(*[x - STEP * t for x, t in zip(xs, ts, strict=True)])
-        np.testing.assert_allclose(t_out, (ahead - behind) / (2 * STEP), rtol=1e-6, atol=1e-7)
+        there = np.isfinite(out)
+        difference = np.subtract(ahead, behind, where=there, out=np.zeros_like(out))
+        np.testing.assert_allclose(np.where(there, t_out, 0), difference / (2 * STEP), rtol=1e-6, atol=1e-7)
     out_again, pull = ad.vjp(f, *xs)
     np.testing.assert_array_equal(out_again, out)
     ct = _direction(rng, out)

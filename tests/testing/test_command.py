@@ -1,17 +1,38 @@
-"""python -m autodidax check: options, table, exit codes."""
+"""python -m autodidax check: options, table, reports, exit codes."""
 
 import io
 import json
 import os
 import subprocess
 import sys
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
 
 from autodidax import __main__ as command_line
 from autodidax.core.primitive import Primitive, pointwise, registry
-from autodidax.testing.command import ProgressBar, select
+from autodidax.testing import command, mutation, subjects
+from autodidax.testing.primitives import check_primitive
+from autodidax.testing.table import ProgressBar
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+WRONG_MODULE = """
+wrong = pointwise("wrong_of_user", lambda x: x * x, lambda _y, x: 2.1 * x)
+
+@custom_vjp
+def twice(x):
+    return 2 * x
+twice.defvjp(lambda x: (twice(x), None), lambda _, ct: (-2 * ct,))
+
+@custom_jvp
+def bare(x):
+    return x
+bare.defjvp(lambda xs, ts: (xs[0], ts[0]))
+
+check_samples = {"twice": [(np.array([1.0, 2.0]),), (3.0,)]}
+"""
 
 
 @pytest.fixture
@@ -22,16 +43,43 @@ def wrong():
     registry.remove(p)
 
 
+@pytest.fixture
+def bare():
+    """A registered primitive with nothing but its implementation."""
+
+    class Bare(Primitive):
+        def impl(self, x):
+            return x + 1
+
+    p = Bare("bare_for_test")
+    yield p
+    registry.remove(p)
+
+
 def _run(capsys, *argv):
     code = command_line.main(["check", *argv])
     return code, capsys.readouterr()
+
+
+def _rows(text):
+    """First words of the table's lines."""
+    return [line.split()[0] for line in text.split("\n\n")[0].splitlines()[1:]]
+
+
+def _start(*argv, **options):
+    return subprocess.Popen(
+        [sys.executable, "-m", "autodidax", *argv],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, **options,
+    )  # fmt: skip
 
 
 def test_right_primitives_give_0_and_a_table(capsys):
     code, (out, err) = _run(capsys, "sin", "reduce_s*")
     assert code == 0
     assert out.splitlines()[0].split()[:3] == ["primitive", "module", "samples"]
-    assert {"sin", "reduce_sum"} <= {line.split()[0] for line in out.splitlines()[1:] if line}
+    assert _rows(out) == ["sin", "reduce_sum"]
+    assert "rules exercised: impl 2/2, abstract_eval 2/2, products 1/1, transpose 1/1, batch 2/2" in out
+    assert "0 inconclusive, 0 precision warnings" in out
     assert "all rules agree" in out
     assert err == ""  # no progress bar beside a terminal
 
@@ -40,75 +88,258 @@ def test_a_wrong_rule_gives_1_and_names_primitive_rule_sample_and_numbers(capsys
     code, (out, _) = _run(capsys, "wrong_for_test", "sin", "--order", "1")
     assert code == 1
     for part in ("wrong_for_test: products is wrong (value, fwd, order 1)", "sample:", "float64[3]", "expected:",
-                 "got:", "1.05 times what it should be", "1 FAILED: wrong_for_test"):  # fmt: skip
+                 "got:", "1.05 times what it should be", "more failures of wrong_for_test: products",
+                 "again:    python -m autodidax check --repro", "1 FAILED: wrong_for_test"):  # fmt: skip
         assert part in out
 
 
-def test_fail_fast_stops_at_the_first_primitive(capsys, wrong):
-    code, (out, _) = _run(capsys, "wrong_for_test", "--fail-fast")
+def test_fail_fast_stops_at_the_first_failure(capsys, wrong):
+    code, (out, _) = _run(capsys, "wrong_for_test", "sin", "--fail-fast")
     assert code == 1
     assert out.count("wrong_for_test: products is wrong") == 1
+    assert _rows(out) == ["wrong_for_test"]
+    assert "1 of 2 checked" in out
 
 
 @pytest.mark.parametrize(
     "argv",
-    [["no_such_primitive"], ["--modes", "sideways"], ["--seeds", "0"], ["--order", "x"], ["--unknown"]],
+    [["no_such_primitive"], ["--modes", "sideways"], ["--seeds", "0"], ["--order", "x"], ["--unknown"],
+     ["--points", "nowhere"], ["--dtype", "int8"], ["--repro", "sin@colour=red"], ["--repro", "no_such_primitive"],
+     ["sin", "--repro", "sin"], ["sin", "--json", "/no/such/folder/file"], ["sin", "--junit", "/no/such/folder/file"],
+     ["json"], ["user_rules:missing"], ["--mutate", "user_rules"]],
     ids=" ".join,
-)
-def test_bad_usage_gives_2(capsys, argv):
+)  # fmt: skip
+def test_bad_usage_gives_2(capsys, user_module, argv):
+    user_module(WRONG_MODULE)
     try:
         code = command_line.main(["check", *argv])
     except SystemExit as e:
         code = e.code
     assert code == 2
-    assert capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert err and not out
+
+
+def test_a_missing_rule_gives_3_only_where_asked(capsys, bare):
+    code, (out, _) = _run(capsys, bare.name)
+    assert code == 0
+    assert "nothing to check, missing: abstract_eval samples batch jvp" in out
+    code, (out, _) = _run(capsys, bare.name, "--require-complete")
+    assert code == 3
+    assert "1 INCOMPLETE: bare_for_test" in out
+    assert f"again:    python -m autodidax check {bare.module}:bare_for_test --require-complete" in out
+
+
+def test_a_wrong_rule_counts_before_a_missing_one(capsys, wrong, bare):
+    assert _run(capsys, wrong.name, bare.name, "--require-complete", "--order", "1")[0] == 1
+
+
+def _failing_at(name, error):
+    def check(p, **options):
+        if p.name == name:
+            raise error
+        return check_primitive(p, **options)
+
+    return check
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_failure_of_the_checker_gives_4_and_the_others_are_checked(capsys, monkeypatch, wrong, jobs):
+    monkeypatch.setattr(subjects, "check_primitive", _failing_at("sin", ZeroDivisionError("of the checker")))
+    code, (out, _) = _run(capsys, wrong.name, "sin", "cos", "--order", "1", "--jobs", jobs)
+    assert code == 4
+    assert _rows(out) == [wrong.name, "sin", "cos"]
+    assert "sin: the checker itself failed: ZeroDivisionError: of the checker" in out
+    assert "Traceback" in out and "in check" in out
+    assert "1 with an error of the CHECKER: sin; 1 FAILED: wrong_for_test" in out
+
+
+def test_a_process_that_dies_gives_4_and_the_others_are_checked(capsys, monkeypatch):
+    def check(p, **options):
+        return os._exit(7) if p.name == "sin" else check_primitive(p, **options)
+
+    monkeypatch.setattr(subjects, "check_primitive", check)
+    code, (out, _) = _run(capsys, "sin", "cos", "tanh", "--order", "1", "--jobs", "2")
+    assert code == 4
+    assert _rows(out) == ["sin", "cos", "tanh"]
+    assert "sin: the checker itself failed: the process that checked it died with exit code 7" in out
+
+
+def test_an_interrupted_run_gives_130_and_shows_what_was_done(capsys, monkeypatch, tmp_path, wrong):
+    monkeypatch.setattr(subjects, "check_primitive", _failing_at("cos", KeyboardInterrupt()))
+    path = tmp_path / "report.json"
+    code, (out, _) = _run(capsys, wrong.name, "cos", "tanh", "--order", "1", "--json", str(path))
+    assert code == 130
+    assert _rows(out) == [wrong.name]
+    assert "products is wrong" in out
+    assert "1 of 3 checked" in out and "INTERRUPTED; 1 FAILED: wrong_for_test" in out
+    found = json.loads(path.read_text())
+    assert found["exit_code"] == 130
+    assert [p["subject"] for p in found["primitives"]] == [wrong.name]
+
+
+def test_several_processes_interrupted_leave_none_behind(capsys, monkeypatch):
+    monkeypatch.setattr(ProgressBar, "advance", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    code, (out, _) = _run(capsys, "sin", "cos", "tanh", "--order", "1", "--jobs", "2")
+    assert code == 130
+    assert "INTERRUPTED" in out
+
+
+# reports
 
 
 def test_json(capsys, tmp_path, wrong):
     path = tmp_path / "report.json"
     assert _run(capsys, "wrong_for_test", "cos", "--json", str(path), "--modes", "fwd")[0] == 1
     found = json.loads(path.read_text())
-    assert not found["ok"]
+    assert not found["ok"] and found["exit_code"] == 1
     by_name = {p["subject"]: p for p in found["primitives"]}
     assert by_name["cos"]["ok"] and by_name["cos"]["checks"]["fwd"]
+    assert by_name["cos"]["rules"] == {"impl": True, "abstract_eval": True, "products, operand 0": True, "batch": False}
     assert by_name["wrong_for_test"]["failures"][0]["rule"] == "products"
     code, (out, _) = _run(capsys, "cos", "--json", "-")
     assert code == 0
     assert json.loads(out)["ok"]
 
 
+def test_junit(capsys, tmp_path, wrong, bare):
+    path = tmp_path / "report.xml"
+    assert _run(capsys, wrong.name, "cos", bare.name, "--junit", str(path), "--order", "1")[0] == 1
+    [suite] = ET.parse(path).getroot()
+    assert [c.get("name") for c in suite] == ["wrong_for_test", "cos", "bare_for_test"]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors"), suite.get("skipped")) == (
+        "3",
+        "1",
+        "0",
+        "1",
+    )
+    failure = suite[0].find("failure")
+    assert failure.get("type") == "value"
+    assert "wrong_for_test: products is wrong" in failure.text
+    assert list(suite[1]) == []
+    assert "missing: abstract_eval" in suite[2].find("skipped").get("message")
+
+
 def test_list(capsys):
     code, (out, _) = _run(capsys, "--list", "sin", "sign", "cumsum")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == [p.name for p in select(["sin", "sign", "cumsum"])]
+    assert [line.split()[0] for line in out.splitlines()] == ["sin", "sign", "cumsum"]
     assert "products" in out and "derivative zero" in out and "transpose" in out
 
 
-def test_missing_rules_fail_only_where_asked(capsys):
-    class Bare(Primitive):
-        def impl(self, x):
-            return x + 1
-
-    bare = Bare("bare_for_test")
-    try:
-        code, (out, _) = _run(capsys, bare.name)
-        assert code == 0
-        assert "nothing to check, missing: abstract_eval samples batch jvp" in out
-        assert _run(capsys, bare.name, "--require-complete")[0] == 1
-    finally:
-        registry.remove(bare)
-
-
-def test_patterns_match_names_and_modules():
-    assert [p.name for p in select(["sin"])] == ["sin"]
-    assert {p.name for p in select(["autodidax.primitives.shape.*"])} >= {"reshape", "flip"}
-    assert len(select([])) == len(registry)
-
-
-def test_several_processes(capsys):
-    code, (out, _) = _run(capsys, "sin", "cos", "tanh", "--jobs", "2", "--order", "1")
+def test_verbose_shows_margins_and_rules_that_did_not_run(capsys):
+    code, (out, _) = _run(capsys, "sin", "cumsum", "-v", "--modes", "fwd,rev", "--order", "1")
     assert code == 0
-    assert "3 primitives" in out
+    assert "margin" in out.splitlines()[0]
+    assert "cumsum: batch did not run" in out
+    assert "products 1/1, transpose 1/1, batch 0/2" in out
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit) as stop:
+        command_line.main(["--version"])
+    assert stop.value.code == 0
+    assert capsys.readouterr().out.startswith("autodidax ")
+
+
+def test_mutate_runs_the_mutants_of_the_named_primitives(capsys, monkeypatch):
+    given = {}
+
+    def run_mutation(primitives, **options):
+        given.update(options, names=[p.name for p in primitives])
+        print("as told", file=options["out"])
+        return 1
+
+    monkeypatch.setattr(mutation, "run_mutation", run_mutation)
+    code, (out, _) = _run(capsys, "--mutate", "sin", "cos", "--jobs", "2", "-v")
+    assert (code, out) == (1, "as told\n")
+    assert given.pop("out") is not None
+    assert given == {"names": ["sin", "cos"], "jobs": 2, "seed": 0, "verbose": True}
+
+
+# a user's module
+
+
+def test_a_module_of_a_user(capsys, user_module):
+    name = user_module(WRONG_MODULE)
+    code, (out, _) = _run(capsys, name, "--order", "1")
+    assert code == 1
+    assert _rows(out) == ["wrong_of_user", "twice", "bare"]
+    assert "twice: bwd is wrong (value, fwd, order 1)" in out
+    assert "the sign is flipped" in out
+    assert "nothing to check, missing: samples" in out
+    assert "2 FAILED: wrong_of_user, twice" in out
+    code, (out, _) = _run(capsys, f"{name}:bare")
+    assert code == 0
+    assert "1 incomplete" in out and "nothing was compared" in out
+    assert _run(capsys, f"{name}:bare", "--require-complete")[0] == 3
+
+
+def test_samples_declared_for_a_primitive_are_added_to_its_own(capsys, user_module):
+    name = user_module("""
+        class Half(Primitive):
+            linear = True
+            def impl(self, x): return x * 0.5
+            def abstract_eval(self, x): return x
+            def transpose(self, ct, x): return [ct * 0.5]
+            def batch(self, args, dims): return self(*args), 0
+        half = Half("half_of_user")
+        cube = pointwise("cube_of_user", lambda x: x**3, lambda _y, x: 3 * x * x)
+        check_samples = {"half": [(np.ones(3),)], "cube": [(np.ones(3),)]}
+        """)
+    path = "report.json"
+    code, (out, _) = _run(capsys, name, "--require-complete", "--json", path, "--order", "1")
+    assert code == 0, out
+    with open(path, encoding="utf-8") as file:
+        half, cube = json.load(file)["primitives"]
+    assert half["samples"] == 1
+    assert cube["samples"] == 1 + sum(1 for _ in registry["sin"].samples(np.random.default_rng(0)))
+    assert "samples" not in vars(registry["cube_of_user"])
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_results_do_not_depend_on_the_processes(capsys, user_module, jobs):
+    name = user_module(WRONG_MODULE)
+    argv = [name, "sin", "cumsum", "--order", "1", "--json", "-", "--jobs"]
+    one, several = (json.loads(_run(capsys, *argv, n)[1].out) for n in ("1", jobs))
+    for found in (one, several):
+        for p in found["primitives"]:
+            p.pop("seconds")
+    assert one == several
+
+
+# one case again
+
+
+def _commands(out):
+    return [line.split("again:")[1].split() for line in out.splitlines() if "again:" in line]
+
+
+@pytest.mark.parametrize("what", ["wrong", "twice"])
+def test_a_reproducer_runs_exactly_one_case(capsys, user_module, what):
+    name = user_module(WRONG_MODULE)
+    code, (out, _) = _run(capsys, f"{name}:{what}", "--order", "1", "--json", "report.json")
+    assert code == 1
+    with open("report.json", encoding="utf-8") as file:
+        [found] = json.load(file)["primitives"]
+    for argv, failure in zip(_commands(out), found["failures"], strict=False):
+        assert argv[:5] == ["python", "-m", "autodidax", "check", "--repro"]
+        code, _ = _run(capsys, *argv[4:], "--json", "again.json")
+        assert code == 1
+        with open("again.json", encoding="utf-8") as file:
+            [again] = json.load(file)["primitives"]
+        assert again["samples"] == 1
+        assert {f["sample"] for f in again["failures"]} == {failure["sample"]}
+        assert failure in again["failures"]
+
+
+def test_a_case_that_does_not_exist_gives_2(capsys):
+    code, (_, err) = _run(capsys, "--repro", "sin@sample=1000")
+    assert code == 2
+    assert "there is no case 'sin@sample=1000'" in err
+
+
+# as a program
 
 
 def test_the_progress_bar_is_drawn_on_terminals_only():
@@ -123,10 +354,24 @@ def test_the_progress_bar_is_drawn_on_terminals_only():
         assert ("2/2 cos" in stream.getvalue()) is shown
 
 
-def test_as_a_script():
-    run = subprocess.run(
-        [sys.executable, "-m", "autodidax", "check", "sin", "--order", "1"],
-        capture_output=True, text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False,
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    assert "all rules agree" in run.stdout
+def test_a_module_in_the_current_folder_is_found(user_module, tmp_path):
+    name = user_module(WRONG_MODULE)
+    with _start("check", f"{name}:twice", "--order", "1", cwd=tmp_path) as run:
+        out, err = run.communicate()
+    assert run.returncode == 1, err
+    assert "1 FAILED: twice" in out
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_reader_that_has_seen_enough_is_no_error(jobs):
+    with _start("check", "sin", "cos", "tanh", "exp", "--order", "1", "--jobs", jobs) as run:
+        run.stdout.close()  # as head does
+        err = run.stderr.read()
+    assert err == ""
+    assert run.returncode == command_line.CLOSED
+
+
+def test_default_jobs_are_the_cores_where_there_is_work_for_them(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    assert [command.default_jobs(n) for n in (0, 1, 39, 40, 100, 1000)] == [1, 1, 1, 2, 5, 8]
+    assert command.default_jobs(3, worth=1) == 3
