@@ -10,7 +10,7 @@ import numpy as np
 from autodidax import tree
 
 if TYPE_CHECKING:
-    from autodidax.testing.layers import Point
+    from autodidax.testing.point import Point
 
 SHOWN = 12  # entries of the arguments up to which they are written out
 

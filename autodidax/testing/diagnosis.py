@@ -13,7 +13,7 @@ from autodidax.testing.comparison import entry
 from autodidax.testing.numeric import pack
 
 if TYPE_CHECKING:
-    from autodidax.testing.layers import Point
+    from autodidax.testing.point import Point
 
 AFFORDABLE = 64  # entries of the arguments and of the result up to which the whole Jacobian is taken
 CLOSE = 1e-6
@@ -146,7 +146,9 @@ def _table(point: Point, ts: list[Any], k: int) -> str:
     rows = []
     for h in STEPS:
         ends = [
-            pack(point.rules.f([x if t is None else dirs.wide(x) + s * h * t for x, t in zip(point.xs, ts, strict=True)]))
+            pack(
+                point.rules.f([x if t is None else dirs.wide(x) + s * h * t for x, t in zip(point.xs, ts, strict=True)])
+            )
             for s in (1, -1)
         ]
         rows.append(f"step {h:g}: {(ends[0][k] - ends[1][k]) / (2 * h):.9g}")

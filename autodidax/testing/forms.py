@@ -72,7 +72,11 @@ def _reverse(f: Callable[..., Any], f_vjp: Callable[..., Any], treedef: tree.PyT
             gs = _spread(pullback(out_tree.unflatten(turned)), treedef)
             for own, passed, before in zip(given, turned, kept, strict=True):
                 # what a rule does to the conjugate that it was given, it does to the cotangent
-                if passed is not own and type(passed) is np.ndarray and not np.array_equal(passed, before, equal_nan=True):
+                if (
+                    passed is not own
+                    and type(passed) is np.ndarray
+                    and not np.array_equal(passed, before, equal_nan=True)
+                ):
                     own[...] = np.conj(passed)
             return [g if g is None or inner != "adjoint" else _conjugate(g) for g in none_for_float0(gs)]
 

@@ -13,7 +13,8 @@ from autodidax.core.interpreters import dtype_of
 from autodidax.core.primitive import Primitive
 from autodidax.testing.again import Again
 from autodidax.testing.forms import rules_of
-from autodidax.testing.layers import Point, check_orders
+from autodidax.testing.layers import check_orders, check_point, check_unchanged
+from autodidax.testing.point import Point
 from autodidax.testing.points import point_names, points_beside
 from autodidax.testing.report import Report
 from autodidax.testing.rules import Rules, flat_function, require_plain, traced_rules
@@ -71,7 +72,7 @@ def check_grads(
     True
     """
     check_callable("check_grads", f)
-    options = {"fast": fast, "seed": seed, "strict": strict, "points": points}
+    options: dict[str, Any] = {"fast": fast, "seed": seed, "strict": strict, "points": points}
     if args is None:
         return lambda *given: check_grads(f, given, order, modes, atol, rtol, eps, **options)
     modes = _modes(modes)
@@ -151,7 +152,8 @@ def check_vjp(
         cotangent an argument, None for zero; "flat" for `f_vjp(a, b, ..., ct) -> (cotangent of a, of b, ...)`, which
         may be the cotangent alone where there is one argument.
     inner : which inner product complex cotangents follow: "transpose", as in this package and JAX, where
-        Re sum(ct * J t) = Re sum(pullback(ct) * t); or "adjoint", as in autograd and PyTorch, where both are conjugated.
+        Re sum(ct * J t) = Re sum(pullback(ct) * t); or "adjoint", as in autograd and PyTorch, where both are
+        conjugated.
     order : 2 checks the rule's own derivatives too; it has to be written with functions of this package then.
     atol, rtol, eps, fast, seed, strict, points : as of check_grads.
 
@@ -235,11 +237,11 @@ def _beside(point: Point, seed: Sequence[int], names: Sequence[str], common: dic
     ran = False
     for name, values, rng in points_beside(point.xs, seed, names):
         ran = True
-        Point(point.rules, values, rng, point.report, beside=name, thorough=False, **common).run()
+        check_point(Point(point.rules, values, rng, point.report, beside=name, thorough=False, **common))
         if point.report.failures:
             return
     if ran:
-        point.unchanged()
+        check_unchanged(point)
 
 
 def name_of(f: Any) -> str:

@@ -19,7 +19,7 @@ from autodidax.testing.comparison import ROUNDINGS, additive, close, same, snaps
 from autodidax.testing.report import brief
 
 if TYPE_CHECKING:
-    from autodidax.testing.layers import Point
+    from autodidax.testing.point import Point
 
 ERRORS = 8.0  # of the rule's own rounding noise that are allowed
 OTHER_FACTORS = (1.1, 0.7, 1.3, 0.9, 1.7)  # scalings that round otherwise than the seed itself

@@ -54,7 +54,6 @@ class Estimate:
         with np.errstate(invalid="ignore"):
             return (known | zero) & ~self.kink & np.isfinite(self.error) & np.isfinite(self.value)
 
-
     def only(self, known: np.ndarray) -> Estimate:
         """The estimate of some entries; zero for the others."""
         keep = lambda v: np.where(known, v, np.zeros_like(v))

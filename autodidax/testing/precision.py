@@ -11,7 +11,7 @@ from autodidax.testing import directions as dirs
 from autodidax.testing.comparison import entry
 
 if TYPE_CHECKING:
-    from autodidax.testing.layers import Point
+    from autodidax.testing.point import Point
 
 LOST = 3.0  # digits that may be lost without a word
 DRAWS = 3

@@ -18,9 +18,10 @@ from autodidax.primitives.shape import transpose
 from autodidax.testing import directions as dirs
 from autodidax.testing.batching import check_batching
 from autodidax.testing.comparison import close, same, snapshot
-from autodidax.testing.layers import Point, check_orders
-from autodidax.testing.points import point_names, points_beside
+from autodidax.testing.layers import check_orders, check_point
 from autodidax.testing.numeric import directional_derivative
+from autodidax.testing.point import Point
+from autodidax.testing.points import point_names, points_beside
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import Rules, plain_list, traced_rules
 from autodidax.testing.staging import check_staging
@@ -234,10 +235,11 @@ class _SampleCheck:
         composed = any(k in p.hermitian_operands for k in active)
         xs = [s.args[k] for k in active]
         for name, values, rng in points_beside(xs, self.seed, points):
-            Point(
+            point = Point(
                 self.rules(active, composed=composed), values, rng, self.report, modes=modes, sample=self.name,
                 beside=name, seed=self.seed[0], thorough=False,
-            ).run()  # fmt: skip
+            )  # fmt: skip
+            check_point(point)
 
     def active(self) -> list[int]:
         """The operands that the primitive has a derivative in."""
@@ -332,9 +334,9 @@ class _SampleCheck:
         # and at a kink of a pointwise function, where only entries and operands that are smooth can be judged
         pointwise = s.nonsmooth and bool(products[p.code])
         for k in active if len(active) > 1 or pointwise else ():
-            self.point([k], modes, value=pointwise, thorough=False, kinks_declared=s.nonsmooth).run()
+            check_point(self.point([k], modes, value=pointwise, thorough=False, kinks_declared=s.nonsmooth))
         point = self.point(active, modes, value=not s.nonsmooth, kinks_declared=s.nonsmooth)
-        point.run()
+        check_point(point)
         if self.order > 1 and not s.nonsmooth and any(np.size(y) for y in self.outs):
             composed = any(k in p.hermitian_operands for k in active)
             check_orders(self.point(active, modes, composed=True) if composed else point, self.order, ran=not composed)

@@ -63,8 +63,7 @@ CASES = [
         "bias, summed over the features", np.add, lambda x, b, ct: (ct, ct.sum(axis=0)),
         lambda x, b, ct: (ct, ct.sum(axis=1)), normal((4, 4), 4)),
     reverse(
-        "row, summed over its own axis", np.multiply,
-        lambda x, y, ct: ((ct * y).sum(axis=0, keepdims=True), ct * x),
+        "row, summed over its own axis", np.multiply, lambda x, y, ct: ((ct * y).sum(axis=0, keepdims=True), ct * x),
         lambda x, y, ct: ((ct * y).sum(axis=1).reshape(1, 4), ct * x), normal((1, 4), (4, 4))),
     reverse(
         "broadcast operand, averaged", np.multiply, lambda x, y, ct: (np.sum(ct * y), ct * x),
@@ -115,8 +114,8 @@ CASES = [
         "cumulative sum, reversed along the other axis", lambda x: np.cumsum(x, axis=0),
         lambda x, ct: np.cumsum(ct[::-1], axis=0)[::-1], lambda x, ct: np.cumsum(ct[:, ::-1], axis=1)[:, ::-1], SQUARE),
     linear(
-        "ravel of columns, read back as rows", lambda x: x.ravel(order="F"),
-        lambda x, ct: ct.reshape(4, 4, order="F"), lambda x, ct: ct.reshape(4, 4), SQUARE),
+        "ravel of columns, read back as rows", lambda x: x.ravel(order="F"), lambda x, ct: ct.reshape(4, 4, order="F"),
+        lambda x, ct: ct.reshape(4, 4), SQUARE),
     linear(
         "reshape with a moved axis", lambda x: x.swapaxes(0, 1).reshape(4, 4),
         lambda x, ct: ct.reshape(2, 2, 4).swapaxes(0, 1), lambda x, ct: ct.reshape(2, 2, 4), normal((2, 2, 4))),
@@ -125,11 +124,9 @@ CASES = [
         lambda x, ct: np.broadcast_to(ct[None, :, None] / 6, (2, 3, 3)),
         lambda x, ct: np.broadcast_to(ct[None, :, None] / 3, (2, 3, 3)), normal((2, 3, 3))),
     Case(
-        "in the order of memory, given a Fortran array", np.sin, fortran,
-        lambda x, t: np.cos(x) * t, lambda x, ct: np.cos(x) * ct,
-        wrong_jvp=in_memory_order, wrong_vjp=in_memory_order),
+        "in the order of memory, given a Fortran array", np.sin, fortran, lambda x, t: np.cos(x) * t,
+        lambda x, ct: np.cos(x) * ct, wrong_jvp=in_memory_order, wrong_vjp=in_memory_order),
     Case(
-        "in the order of memory, given a C array", np.sin, normal((3, 4)),
-        lambda x, t: np.cos(x) * t, lambda x, ct: np.cos(x) * ct,
-        wrong_jvp=in_memory_order, wrong_vjp=in_memory_order),
+        "in the order of memory, given a C array", np.sin, normal((3, 4)), lambda x, t: np.cos(x) * t,
+        lambda x, ct: np.cos(x) * ct, wrong_jvp=in_memory_order, wrong_vjp=in_memory_order),
 ]  # fmt: skip

@@ -89,40 +89,46 @@ def exchanged_where_not_mapped(xs, axes):
 
 
 CASES = [
-    batched("sum, axis not shifted", lambda x: x.sum(axis=0), lambda x: x.sum(axis=1), lambda x: x.sum(axis=2),
+    batched(
+        "sum, axis not shifted", lambda x: x.sum(axis=0), lambda x: x.sum(axis=1), lambda x: x.sum(axis=2),
         normal((3, 3))),
-    batched("sum of all, batch too", np.sum, lambda x: x.sum(axis=1), lambda x: np.full(x.shape[0], x.sum()),
-        normal(4)),
+    batched(
+        "sum of all, batch too", np.sum, lambda x: x.sum(axis=1), lambda x: np.full(x.shape[0], x.sum()), normal(4)),
     batched("transpose, of the batch too", np.transpose, lambda x: x.swapaxes(1, 2), np.transpose, normal((3, 3))),
     full("mapped axis taken as axis 0", np.sin, sin_rule, axis_taken_as_0, normal((3, 3))),
-    full("axis 0 returned as axis 1", np.sin, lambda xs, axes: (sin_rule(xs, axes), 0),
-        lambda xs, axes: (sin_rule(xs, axes), 1),
-         normal((3, 3))),
+    full(
+        "axis 0 returned as axis 1", np.sin, lambda xs, axes: (sin_rule(xs, axes), 0),
+        lambda xs, axes: (sin_rule(xs, axes), 1), normal((3, 3))),
     full("batch of one squeezed away", np.sin, sin_rule, squeezed, normal(4)),
     full("rank promoted from the right", lambda x, y: x + y, added_rule, added, normal((3, 3), 3)),
     full("batch of factors taken for a vector", np.multiply, scaled, scaled_by_shape, normal((), 3)),
-    batched("softmax, normalized over the batch", special.softmax, lambda x: special.softmax(x, axis=1),
-        special.softmax,
-            normal(4)),
-    batched("cumulative sum, through the batch", np.cumsum, lambda x: np.cumsum(x, axis=1),
-            lambda x: np.cumsum(x).reshape(x.shape), normal(4)),
+    batched(
+        "softmax, normalized over the batch", special.softmax, lambda x: special.softmax(x, axis=1), special.softmax,
+        normal(4)),
+    batched(
+        "cumulative sum, through the batch", np.cumsum, lambda x: np.cumsum(x, axis=1),
+        lambda x: np.cumsum(x).reshape(x.shape), normal(4)),
     batched("sort, along the batch", np.sort, lambda x: np.sort(x, axis=1), lambda x: np.sort(x, axis=0), normal(4)),
     batched("reverse, of the batch too", lambda x: x[::-1], lambda x: x[:, ::-1], lambda x: x[::-1, ::-1], normal(4)),
-    batched("dot, of all pairs of rows", np.dot, lambda x, y: np.sum(x * y, axis=1),
-        lambda x, y: np.sum(x @ y.T, axis=1),
-            normal(4, 4)),
-    batched("outer product, transposed", np.outer, lambda x, y: x[:, :, None] * y[:, None, :],
-            lambda x, y: x[:, None, :] * y[:, :, None], normal(3, 3)),
-    batched("norm, of the batch", lambda x: np.sqrt(np.sum(x * x)), lambda x: np.sqrt(np.sum(x * x, axis=1)),
-            lambda x: np.full(x.shape[0], np.sqrt(np.sum(x * x))), normal(4)),
-    batched("cross product, first row for all", np.cross, np.cross, lambda x, y: np.cross(x[:1], y) + 0 * x,
-        normal(3, 3)),
+    batched(
+        "dot, of all pairs of rows", np.dot, lambda x, y: np.sum(x * y, axis=1), lambda x, y: np.sum(x @ y.T, axis=1),
+        normal(4, 4)),
+    batched(
+        "outer product, transposed", np.outer, lambda x, y: x[:, :, None] * y[:, None, :],
+        lambda x, y: x[:, None, :] * y[:, :, None], normal(3, 3)),
+    batched(
+        "norm, of the batch", lambda x: np.sqrt(np.sum(x * x)), lambda x: np.sqrt(np.sum(x * x, axis=1)),
+        lambda x: np.full(x.shape[0], np.sqrt(np.sum(x * x))), normal(4)),
+    batched(
+        "cross product, first row for all", np.cross, np.cross, lambda x, y: np.cross(x[:1], y) + 0 * x, normal(3, 3)),
     full("gather, indices of the first row", lambda x, k: x[k], taken, taken_for_the_first, index_args),
     batched("matmul, operands exchanged", np.matmul, lambda x, y: x @ y, lambda x, y: y @ x, normal((3, 3), (3, 3))),
-    full("matmul, exchanged where the first is not mapped", np.matmul, matmul_rule, exchanged_where_not_mapped,
-         normal((3, 3), (3, 3))),
+    full(
+        "matmul, exchanged where the first is not mapped", np.matmul, matmul_rule, exchanged_where_not_mapped,
+        normal((3, 3), (3, 3))),
     batched("float32 result", np.sin, np.sin, lambda x: np.sin(x).astype(np.float32), normal(4)),
-    batched("mean of the batch subtracted", lambda x: x - x.mean(), lambda x: x - x.mean(axis=1, keepdims=True),
-            lambda x: x - x.mean(), normal(4)),
+    batched(
+        "mean of the batch subtracted", lambda x: x - x.mean(), lambda x: x - x.mean(axis=1, keepdims=True),
+        lambda x: x - x.mean(), normal(4)),
     batched("last row repeated", np.sin, np.sin, lambda x: np.sin(x[np.minimum(np.arange(x.shape[0]), 1)]), normal(4)),
 ]  # fmt: skip

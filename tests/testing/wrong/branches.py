@@ -103,73 +103,97 @@ def without_nan(d):
 
 
 CASES = [
-    unary("softplus, linear from 5", lambda x: np.logaddexp(x, 0), special.expit,
-          lambda x: np.where(x > 5, 1.0, special.expit(x)), normal(40)),
-    unary("exponential, zero below -4", np.exp, np.exp, lambda x: np.where(x < -4, 0.0, np.exp(x)),
+    unary(
+        "softplus, linear from 5", lambda x: np.logaddexp(x, 0), special.expit,
+        lambda x: np.where(x > 5, 1.0, special.expit(x)), normal(40)),
+    unary(
+        "exponential, zero below -4", np.exp, np.exp, lambda x: np.where(x < -4, 0.0, np.exp(x)),
         uniform(-0.6, 0.1, 40)),
-    unary("cube, right for positive entries", lambda x: x**3, lambda x: 3 * x * x, lambda x: 3 * x * np.abs(x),
-          uniform(1, 2, 5)),
+    unary(
+        "cube, right for positive entries", lambda x: x**3, lambda x: 3 * x * x, lambda x: 3 * x * np.abs(x),
+        uniform(1, 2, 5)),
     unary("huber, right inside", huber, lambda x: np.clip(x, -1, 1), lambda x: x, uniform(-0.8, 0.8, 6)),
-    unary("clip, right inside", lambda x: np.clip(x, -1, 1), lambda x: 1.0 * (np.abs(x) < 1), lambda x: 1.0 * (x > -1),
-          uniform(-0.5, 0.5, 40)),
-    unary("leaky relu, slope of negative entries", lambda x: np.where(x > 0, x, 0.01 * x),
-          lambda x: np.where(x > 0, 1, 0.01), lambda x: np.where(x > 0, 1, 0.1), uniform(0.5, 2, 5)),
-    unary("elu, negative entries not shifted", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
-          lambda x: np.where(x > 0, 1, np.exp(np.minimum(x, 0))),
-          lambda x: np.where(x > 0, 1, np.expm1(np.minimum(x, 0))),
-          uniform(0.5, 2, 5)),
-    unary("smoothstep, right inside", smoothstep, smoothstep_slope, lambda x: smoothstep_slope(x, inside=False),
-          uniform(0.2, 0.8, 5)),
-    unary("sine ratio, flat below 0.1", sine_ratio, sine_ratio_slope, lambda x: sine_ratio_slope(x, small=0.1),
-          lambda rng: (np.array([0.05, 1.0, 2.0]) * rng.uniform(0.9, 1.1, 3),)),
+    unary(
+        "clip, right inside", lambda x: np.clip(x, -1, 1), lambda x: 1.0 * (np.abs(x) < 1), lambda x: 1.0 * (x > -1),
+        uniform(-0.5, 0.5, 40)),
+    unary(
+        "leaky relu, slope of negative entries", lambda x: np.where(x > 0, x, 0.01 * x),
+        lambda x: np.where(x > 0, 1, 0.01), lambda x: np.where(x > 0, 1, 0.1), uniform(0.5, 2, 5)),
+    unary(
+        "elu, negative entries not shifted", lambda x: np.where(x > 0, x, np.expm1(np.minimum(x, 0))),
+        lambda x: np.where(x > 0, 1, np.exp(np.minimum(x, 0))),
+        lambda x: np.where(x > 0, 1, np.expm1(np.minimum(x, 0))), uniform(0.5, 2, 5)),
+    unary(
+        "smoothstep, right inside", smoothstep, smoothstep_slope, lambda x: smoothstep_slope(x, inside=False),
+        uniform(0.2, 0.8, 5)),
+    unary(
+        "sine ratio, flat below 0.1", sine_ratio, sine_ratio_slope, lambda x: sine_ratio_slope(x, small=0.1),
+        lambda rng: (np.array([0.05, 1.0, 2.0]) * rng.uniform(0.9, 1.1, 3),)),
     unary("sine ratio, nan at zero", sine_ratio, sine_ratio_slope, sine_ratio_slope_plain, uniform(1, 3, 5)),
-    unary("power of 3/2, nan at zero", lambda x: np.abs(x) ** 1.5, lambda x: 1.5 * np.sign(x) * np.sqrt(np.abs(x)),
-          without_nan(lambda x: 1.5 * np.abs(x) ** 1.5 / x), normal(5)),
-    unary("cosine, zero at zero entries", lambda x: np.sin(x) + x, lambda x: np.cos(x) + 1,
-          lambda x: np.where(x == 0, 0.0, np.cos(x) + 1), normal(5)),
-    unary("product with a sign, zero derivative at zero", lambda x: x + x * np.abs(x), lambda x: 1 + 2 * np.abs(x),
-          lambda x: np.sign(x) ** 2 + 2 * np.abs(x), normal(5)),
-    unary("log ratio, wrong at one", log_ratio, log_ratio_slope, lambda x: log_ratio_slope(x, at_one=0.0),
-          uniform(1.5, 3, 5)),
-    unary("log ratio, nan at one", log_ratio, log_ratio_slope, lambda x: log_ratio_slope(x, at_one=np.nan),
-          uniform(1.5, 3, 5)),
-    unary("sine of pi x, zero at integers", lambda x: np.sin(np.pi * x), lambda x: np.pi * np.cos(np.pi * x),
-          lambda x: np.where(x == np.round(x), 0.0, np.pi * np.cos(np.pi * x)), normal(5)),
-    unary("square root of 1 + x^2, flat beyond 20", lambda x: np.sqrt(1 + x * x), lambda x: x / np.sqrt(1 + x * x),
-          lambda x: np.where(np.abs(x) > 20, np.sign(x), x / np.sqrt(1 + x * x)),
-          lambda rng: (2 * rng.standard_normal(9),)),
-    unary("tanh, zero for tiny entries", np.tanh, lambda x: 1 - np.tanh(x) ** 2,
-          lambda x: np.where(np.abs(x) < 1e-6, 0.0, 1 - np.tanh(x) ** 2), normal(5)),
-    unary("log cosh, overflow", lambda x: np.logaddexp(x, -x), np.tanh, without_nan(lambda x: np.sinh(x) / np.cosh(x)),
-          lambda rng: (100 * rng.uniform(0.5, 1, 5),)),
-    unary("square through a logarithm, nan for negative entries", lambda x: x * x, lambda x: 2 * x,
-          without_nan(lambda x: 2 * np.exp(np.log(x))), uniform(0.5, 2, 5)),
-    unary("power of 5/2 of positive entries, nan for negative ones", lambda x: np.maximum(x, 0) ** 2.5,
-          lambda x: 2.5 * np.maximum(x, 0) ** 1.5, without_nan(lambda x: (x > 0) * 2.5 * x**1.5), uniform(0.5, 2, 5)),
-    unary("copysign, right for positive entries", lambda x: np.copysign(x, 1.0), np.sign, np.ones_like,
-          uniform(0.5, 2, 5)),
-    unary("normal tail, asymptotic below -5", special.log_ndtr,
-          lambda x: np.exp(-x * x / 2 - special.log_ndtr(x)) / np.sqrt(2 * np.pi),
-          lambda x: np.where(x < -5, -x, np.exp(-x * x / 2 - special.log_ndtr(x)) / np.sqrt(2 * np.pi)),
-          uniform(-1, 1, 40)),
-    unary("Bessel function, asymptotic beyond 8", special.j0, lambda x: -special.j1(x),
-          lambda x: np.where(np.abs(x) > 8, np.sqrt(2 / np.pi / np.maximum(np.abs(x),
-          1)) * -np.sin(np.abs(x) - np.pi / 4)
-                             * np.sign(x), -special.j1(x)), uniform(1, 3, 6)),
-    unary("sigmoid, only the smaller half", special.expit, lambda x: special.expit(x) * special.expit(-x),
-          lambda x: np.where(x > 2.5, special.expit(x), special.expit(x) * special.expit(-x)), uniform(-2, 2, 40)),
-    reverse("divided difference, nan at ties", divided_difference, divided_difference_vjp, divided_difference_plain,
-            normal(5, 5)),
-    reverse("divided difference, nan at a tie that is given", divided_difference, divided_difference_vjp,
-            divided_difference_plain, close_pair),
+    unary(
+        "power of 3/2, nan at zero", lambda x: np.abs(x) ** 1.5, lambda x: 1.5 * np.sign(x) * np.sqrt(np.abs(x)),
+        without_nan(lambda x: 1.5 * np.abs(x) ** 1.5 / x), normal(5)),
+    unary(
+        "cosine, zero at zero entries", lambda x: np.sin(x) + x, lambda x: np.cos(x) + 1,
+        lambda x: np.where(x == 0, 0.0, np.cos(x) + 1), normal(5)),
+    unary(
+        "product with a sign, zero derivative at zero", lambda x: x + x * np.abs(x), lambda x: 1 + 2 * np.abs(x),
+        lambda x: np.sign(x) ** 2 + 2 * np.abs(x), normal(5)),
+    unary(
+        "log ratio, wrong at one", log_ratio, log_ratio_slope, lambda x: log_ratio_slope(x, at_one=0.0),
+        uniform(1.5, 3, 5)),
+    unary(
+        "log ratio, nan at one", log_ratio, log_ratio_slope, lambda x: log_ratio_slope(x, at_one=np.nan),
+        uniform(1.5, 3, 5)),
+    unary(
+        "sine of pi x, zero at integers", lambda x: np.sin(np.pi * x), lambda x: np.pi * np.cos(np.pi * x),
+        lambda x: np.where(x == np.round(x), 0.0, np.pi * np.cos(np.pi * x)), normal(5)),
+    unary(
+        "square root of 1 + x^2, flat beyond 20", lambda x: np.sqrt(1 + x * x), lambda x: x / np.sqrt(1 + x * x),
+        lambda x: np.where(np.abs(x) > 20, np.sign(x), x / np.sqrt(1 + x * x)),
+        lambda rng: (2 * rng.standard_normal(9),)),
+    unary(
+        "tanh, zero for tiny entries", np.tanh, lambda x: 1 - np.tanh(x) ** 2,
+        lambda x: np.where(np.abs(x) < 1e-6, 0.0, 1 - np.tanh(x) ** 2), normal(5)),
+    unary(
+        "log cosh, overflow", lambda x: np.logaddexp(x, -x), np.tanh, without_nan(lambda x: np.sinh(x) / np.cosh(x)),
+        lambda rng: (100 * rng.uniform(0.5, 1, 5),)),
+    unary(
+        "square through a logarithm, nan for negative entries", lambda x: x * x, lambda x: 2 * x,
+        without_nan(lambda x: 2 * np.exp(np.log(x))), uniform(0.5, 2, 5)),
+    unary(
+        "power of 5/2 of positive entries, nan for negative ones", lambda x: np.maximum(x, 0) ** 2.5,
+        lambda x: 2.5 * np.maximum(x, 0) ** 1.5, without_nan(lambda x: (x > 0) * 2.5 * x**1.5), uniform(0.5, 2, 5)),
+    unary(
+        "copysign, right for positive entries", lambda x: np.copysign(x, 1.0), np.sign, np.ones_like,
+        uniform(0.5, 2, 5)),
+    unary(
+        "normal tail, asymptotic below -5", special.log_ndtr,
+        lambda x: np.exp(-x * x / 2 - special.log_ndtr(x)) / np.sqrt(2 * np.pi),
+        lambda x: np.where(x < -5, -x, np.exp(-x * x / 2 - special.log_ndtr(x)) / np.sqrt(2 * np.pi)),
+        uniform(-1, 1, 40)),
+    unary(
+        "Bessel function, asymptotic beyond 8", special.j0, lambda x: -special.j1(x),
+        lambda x: np.where(np.abs(x) > 8,
+        np.sqrt(2 / np.pi / np.maximum(np.abs(x), 1)) * -np.sin(np.abs(x) - np.pi / 4) * np.sign(x), -special.j1(x)),
+        uniform(1, 3, 6)),
+    unary(
+        "sigmoid, only the smaller half", special.expit, lambda x: special.expit(x) * special.expit(-x),
+        lambda x: np.where(x > 2.5, special.expit(x), special.expit(x) * special.expit(-x)), uniform(-2, 2, 40)),
+    reverse(
+        "divided difference, nan at ties", divided_difference, divided_difference_vjp, divided_difference_plain,
+        normal(5, 5)),
+    reverse(
+        "divided difference, nan at a tie that is given", divided_difference, divided_difference_vjp,
+        divided_difference_plain, close_pair),
     reverse(
         "logaddexp, whole weight at ties", np.logaddexp,
         lambda x, y, ct: (ct * special.expit(x - y), ct * special.expit(y - x)),
         lambda x, y, ct: (ct * np.where(x == y, 1.0, special.expit(x - y)),
-        ct * np.where(x == y, 0.0, special.expit(y - x))),
-        normal(5, 5)),
-    reverse("logsumexp, equal entries counted twice", special.logsumexp, lambda x, ct: ct * softmax(x), counted_twice,
-            normal(5)),
+        ct * np.where(x == y, 0.0, special.expit(y - x))), normal(5, 5)),
+    reverse(
+        "logsumexp, equal entries counted twice", special.logsumexp, lambda x, ct: ct * softmax(x), counted_twice,
+        normal(5)),
     reverse(
         "cube of the norm, nan at zero", lambda x: (x @ x) ** 1.5, lambda x, ct: ct * 3 * np.sqrt(x @ x) * x,
         lambda x, ct: ct * 3 * (x @ x) ** 1.5 * (x / (x @ x)), normal(4)),

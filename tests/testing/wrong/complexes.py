@@ -70,23 +70,19 @@ CASES = [
         "modulus, not conjugated", np.abs, lambda z, ct: ct * np.conj(z) / np.abs(z), lambda z, ct: ct * z / np.abs(z),
         Z),
     reverse(
-        "modulus, conjugated", np.abs, lambda z, ct: ct * z / np.abs(z), lambda z, ct: ct * np.conj(z) / np.abs(z),
-        Z, inner="adjoint"),
+        "modulus, conjugated", np.abs, lambda z, ct: ct * z / np.abs(z), lambda z, ct: ct * np.conj(z) / np.abs(z), Z,
+        inner="adjoint"),
     reverse("conjugate, as the identity", np.conj, lambda z, ct: np.conj(ct), lambda z, ct: ct.copy(), Z),
     Case(
         "real part, cotangent left real", np.real, Z, lambda z, t: np.real(t), lambda z, ct: ct + 0j,
         wrong_jvp=lambda z, t: np.abs(t), wrong_vjp=lambda z, ct: ct.copy()),
-    reverse(
-        "real part, doubled", np.real, lambda z, ct: ct + 0j, lambda z, ct: 2 * ct + 0j, Z),
-    reverse(
-        "imaginary part, sign", np.imag, lambda z, ct: 1j * ct, lambda z, ct: -1j * ct, Z, inner="adjoint"),
-    reverse(
-        "imaginary part, sign of the transpose", np.imag, lambda z, ct: -1j * ct, lambda z, ct: 1j * ct, Z),
+    reverse("real part, doubled", np.real, lambda z, ct: ct + 0j, lambda z, ct: 2 * ct + 0j, Z),
+    reverse("imaginary part, sign", np.imag, lambda z, ct: 1j * ct, lambda z, ct: -1j * ct, Z, inner="adjoint"),
+    reverse("imaginary part, sign of the transpose", np.imag, lambda z, ct: -1j * ct, lambda z, ct: 1j * ct, Z),
     reverse(
         "exponential, not conjugated", np.exp, lambda z, ct: ct * np.conj(np.exp(z)), lambda z, ct: ct * np.exp(z), Z,
         inner="adjoint"),
-    reverse(
-        "exponential, conjugated", np.exp, lambda z, ct: ct * np.exp(z), lambda z, ct: ct * np.conj(np.exp(z)), Z),
+    reverse("exponential, conjugated", np.exp, lambda z, ct: ct * np.exp(z), lambda z, ct: ct * np.conj(np.exp(z)), Z),
     reverse(
         "inner product, the other operand conjugated", np.vdot, lambda u, v, ct: (np.conj(ct) * v, ct * u),
         lambda u, v, ct: (ct * np.conj(v), ct * u), ZZ, inner="adjoint"),
@@ -98,12 +94,10 @@ CASES = [
         lambda a, b, ct: (ct @ adjoint(b), adjoint(a) @ ct), matrices),
     reverse(
         "fft, its transpose for its adjoint", np.fft.fft, lambda z, ct: np.fft.ifft(ct) * 5,
-        lambda z, ct: np.fft.fft(ct),
-        Z, inner="adjoint"),
+        lambda z, ct: np.fft.fft(ct), Z, inner="adjoint"),
     reverse(
         "fft, its adjoint for its transpose", np.fft.fft, lambda z, ct: np.fft.fft(ct),
-        lambda z, ct: np.fft.ifft(ct) * 5,
-        Z),
+        lambda z, ct: np.fft.ifft(ct) * 5, Z),
     reverse(
         "fft of real input, interior frequencies doubled", np.fft.rfft,
         lambda x, ct: real_spectrum_transpose(x, np.conj(ct)), lambda x, ct: np.fft.irfft(ct, N) * N, normal(N),
@@ -113,8 +107,7 @@ CASES = [
         inverse_spectrum_transpose, lambda z, ct: inverse_spectrum_transpose(z, ct, interior=1.0), spectrum_args),
     reverse(
         "angle, sign", np.angle, lambda z, ct: ct * 1j * z / np.abs(z) ** 2,
-        lambda z, ct: -ct * 1j * z / np.abs(z) ** 2,
-        Z, inner="adjoint"),
+        lambda z, ct: -ct * 1j * z / np.abs(z) ** 2, Z, inner="adjoint"),
     reverse(
         "logarithm, not conjugated", np.log, lambda z, ct: ct / np.conj(z), lambda z, ct: ct / z, Z, inner="adjoint"),
     reverse(
@@ -135,9 +128,8 @@ CASES = [
         lambda z, ct: 0.5 * ct / np.sqrt(z), wrong_jvp=lambda z, t: t * upper_half_plane(z),
         wrong_vjp=lambda z, ct: ct * upper_half_plane(z)),
     reverse(
-        "division, denominator not conjugated", np.divide,
-        lambda u, v, ct: (ct / np.conj(v), -ct * np.conj(u / v**2)), lambda u, v, ct: (ct / v, -ct * np.conj(u / v**2)),
-        ZZ, inner="adjoint"),
+        "division, denominator not conjugated", np.divide, lambda u, v, ct: (ct / np.conj(v), -ct * np.conj(u / v**2)),
+        lambda u, v, ct: (ct / v, -ct * np.conj(u / v**2)), ZZ, inner="adjoint"),
     Case(
         "sine, tangent conjugated", np.sin, Z, lambda z, t: t * np.cos(z), lambda z, ct: ct * np.cos(z),
         wrong_jvp=lambda z, t: np.conj(t) * np.cos(z), wrong_vjp=lambda z, ct: np.conj(ct) * np.cos(z)),

@@ -115,9 +115,8 @@ CASES = [
         "maximum, put where the minimum is", np.max, lambda x, ct: zeros_with(x, np.argmax(x), ct),
         lambda x, ct: zeros_with(x, np.argmin(x), ct), normal(6)),
     reverse(
-        "descending sort, cotangent not reversed", descending,
-        lambda x, ct: zeros_with(x, np.argsort(x)[::-1], ct), lambda x, ct: zeros_with(x, np.argsort(x), ct),
-        normal(6)),
+        "descending sort, cotangent not reversed", descending, lambda x, ct: zeros_with(x, np.argsort(x)[::-1], ct),
+        lambda x, ct: zeros_with(x, np.argsort(x), ct), normal(6)),
     reverse(
         "sorted rows, permuted along columns", lambda x: np.sort(x, axis=1), sorted_rows_vjp,
         lambda x, ct: sorted_rows_vjp(x, ct, axis=0), normal((4, 4))),
@@ -135,12 +134,14 @@ CASES = [
         lambda x, ct: zeros_with(x, np.s_[2:5], ct), normal(6)),
     linear(
         "mask, packed to the front", lambda x: x[[False, True, True, False, True]],
-        lambda x, ct: zeros_with(x, [False, True, True, False, True], ct),
-        lambda x, ct: zeros_with(x, np.s_[:3], ct), normal(5)),
-    linear("lower triangle, without its diagonal", np.tril, lambda x, ct: np.tril(ct), lambda x, ct: np.tril(ct, -1),
-           normal((4, 4))),
-    linear("diagonal above, put below", lambda x: np.diag(x, 1), lambda x, ct: np.diag(ct, 1),
-           lambda x, ct: np.diag(ct, -1), normal((4, 4))),
+        lambda x, ct: zeros_with(x, [False, True, True, False, True], ct), lambda x, ct: zeros_with(x, np.s_[:3], ct),
+        normal(5)),
+    linear(
+        "lower triangle, without its diagonal", np.tril, lambda x, ct: np.tril(ct), lambda x, ct: np.tril(ct, -1),
+        normal((4, 4))),
+    linear(
+        "diagonal above, put below", lambda x: np.diag(x, 1), lambda x, ct: np.diag(ct, 1),
+        lambda x, ct: np.diag(ct, -1), normal((4, 4))),
     linear(
         "packed triangle, unpacked by columns", lambda x: x[LOWER], lambda x, ct: zeros_with(x, LOWER, ct),
         lambda x, ct: zeros_with(x, np.triu_indices(4)[::-1], ct), normal((4, 4))),
@@ -148,8 +149,9 @@ CASES = [
         "running maximum, each entry to itself", np.maximum.accumulate, running_maximum_vjp,
         lambda x, ct: ct * (x == np.maximum.accumulate(x)), normal(7)),
     reverse("median, one beside the middle", np.median, middle, lambda x, ct: middle(x, ct, shift=-1), normal(7)),
-    reverse("median of an even number, not halved", np.median, middle_pair,
-            lambda x, ct: middle_pair(x, ct, share=1.0), normal(6)),
+    reverse(
+        "median of an even number, not halved", np.median, middle_pair, lambda x, ct: middle_pair(x, ct, share=1.0),
+        normal(6)),
     linear(
         "lookup, padding gets a cotangent", lookup,
         lambda x, ct: zeros_plus(x, DUPLICATES[DUPLICATES > 0], ct[DUPLICATES > 0]),

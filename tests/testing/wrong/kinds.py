@@ -78,8 +78,7 @@ CASES = [
     forward(
         "float32 in between, forward", np.exp, lambda x, t: t * np.exp(x),
         lambda x, t: (t * np.exp(x.astype(np.float32))).astype(x.dtype), X),
-    reverse(
-        "float16 table", np.sin, lambda x, ct: ct * np.cos(x), lambda x, ct: ct * np.cos(x).astype(np.float16), X),
+    reverse("float16 table", np.sin, lambda x, ct: ct * np.cos(x), lambda x, ct: ct * np.cos(x).astype(np.float16), X),
     reverse(
         "float32 cotangent of a float64 input", np.sin, lambda x, ct: ct * np.cos(x),
         lambda x, ct: (ct * np.cos(x)).astype(np.float32), X),
@@ -105,8 +104,7 @@ CASES = [
         "complex cotangent with no imaginary part", np.sin, lambda x, ct: ct * np.cos(x),
         lambda x, ct: ct * np.cos(x) + 0j, X),
     reverse("mean, scalar", np.mean, lambda x, ct: ct / 6 * np.ones(6), lambda x, ct: ct / 6, X),
-    reverse(
-        "sum, kept axis", np.sum, lambda x, ct: ct * np.ones(6), lambda x, ct: ct * np.ones((1, 6)), X),
+    reverse("sum, kept axis", np.sum, lambda x, ct: ct * np.ones(6), lambda x, ct: ct * np.ones((1, 6)), X),
     reverse("column for a vector", np.sin, lambda x, ct: ct * np.cos(x), lambda x, ct: (ct * np.cos(x))[:, None], X),
     reverse(
         "cotangent of a broadcast operand, not summed", np.add, lambda x, y, ct: (ct, ct.sum(axis=0)),
@@ -138,8 +136,7 @@ CASES = [
     reverse("zeros for the first argument", np.multiply, product_vjp, lambda x, y, ct: (np.zeros_like(x), ct * x), XY),
     forward(
         "None for the tangent", np.multiply, product_push, lambda primals, tangents: (primals[0] * primals[1], None),
-        XY,
-        form="pullback"),
+        XY, form="pullback"),
     forward(
         "one tangent for two outputs", two, two_push, lambda primals, tangents: (two(*primals), tangents[0]), X,
         form="pullback"),
@@ -157,11 +154,11 @@ CASES = [
         lambda x, y: ((x * y).astype(np.float32), product_pullback(x, y)[1]), XY, form="pullback"),
     Case(
         "an integer argument's factor missing", scaled_by_integer, integer_args,
-        vjp=lambda x, n: (x * n, lambda ct: (ct * n, None)),
-        wrong_vjp=lambda x, n: (x * n, lambda ct: (ct, None)), form="pullback"),
+        vjp=lambda x, n: (x * n, lambda ct: (ct * n, None)), wrong_vjp=lambda x, n: (x * n, lambda ct: (ct, None)),
+        form="pullback"),
     reverse(
-        "raises for zeros", np.sin, lambda x, ct: ct * np.cos(x),
-        lambda x, ct: ct * np.cos(x) if np.any(ct) else 1 / 0, X),
+        "raises for zeros", np.sin, lambda x, ct: ct * np.cos(x), lambda x, ct: ct * np.cos(x) if np.any(ct) else 1 / 0,
+        X),
     reverse(
         "nan for a zero cotangent", np.sin, lambda x, ct: ct * np.cos(x),
         lambda x, ct: ct * np.cos(x) if np.any(ct) else ct * np.nan, X),

@@ -93,19 +93,24 @@ CASES = [
     tangent("tangent: rounded to float32", lambda t: t.astype(np.float32).astype(t.dtype)),
     tangent("tangent: normalized above 1", lambda t: t / max(1.0, float(np.linalg.norm(t)))),
     tangent("tangent: zero where any entry is zero", lambda t: t * np.all(t)),
-    forward("secant of length 1e-5", np.exp, lambda x, t: np.exp(x) * t,
-            lambda x, t: (np.exp(x + 1e-5 * t) - np.exp(x - 1e-5 * t)) / 2e-5, normal(5)),
-    reverse("one cotangent ignored where the other is zero", trigonometric, trigonometric_vjp,
-            lambda x, ct: trigonometric_vjp(x, ct) if np.any(ct[1]) else np.zeros_like(x), normal(5)),
+    forward(
+        "secant of length 1e-5", np.exp, lambda x, t: np.exp(x) * t,
+        lambda x, t: (np.exp(x + 1e-5 * t) - np.exp(x - 1e-5 * t)) / 2e-5, normal(5)),
+    reverse(
+        "one cotangent ignored where the other is zero", trigonometric, trigonometric_vjp,
+        lambda x, ct: trigonometric_vjp(x, ct) if np.any(ct[1]) else np.zeros_like(x), normal(5)),
     reverse("third cotangent dropped where the second is zero", three, three_vjp, three_unless_middle, normal(5)),
     reverse("cotangents mixed by their cubes", trigonometric, trigonometric_vjp, cubes_mixed, normal(5)),
-    forward("product, one tangent at a time", np.multiply, product_jvp,
-            lambda x, y, tx, ty: tx * y if np.any(tx) else x * ty, normal(4, 4)),
-    forward("product, second order kept", np.multiply, product_jvp,
-            lambda x, y, tx, ty: tx * y + x * ty + tx * ty, normal(4, 4)),
-    forward("product, cross term for pairs of tangents", np.multiply, product_jvp,
-            lambda x, y, tx, ty: tx * y + x * ty + 1e-3 * np.cbrt(tx * tx * ty), normal(4, 4)),
-    Case("product, zero where the cotangent sums to less than nothing", np.multiply, normal(4, 4), product_jvp,
-        product_vjp,
-         wrong_vjp=lambda x, y, ct: (ct * y, np.where(ct.sum() > 0, ct * x, 0.0))),
+    forward(
+        "product, one tangent at a time", np.multiply, product_jvp,
+        lambda x, y, tx, ty: tx * y if np.any(tx) else x * ty, normal(4, 4)),
+    forward(
+        "product, second order kept", np.multiply, product_jvp, lambda x, y, tx, ty: tx * y + x * ty + tx * ty,
+        normal(4, 4)),
+    forward(
+        "product, cross term for pairs of tangents", np.multiply, product_jvp,
+        lambda x, y, tx, ty: tx * y + x * ty + 1e-3 * np.cbrt(tx * tx * ty), normal(4, 4)),
+    Case(
+        "product, zero where the cotangent sums to less than nothing", np.multiply, normal(4, 4), product_jvp,
+        product_vjp, wrong_vjp=lambda x, y, ct: (ct * y, np.where(ct.sum() > 0, ct * x, 0.0))),
 ]  # fmt: skip

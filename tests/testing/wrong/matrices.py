@@ -202,8 +202,7 @@ CASES = [
         lambda a, b, ct: (-solve(a, b) @ solve(a.T, ct).T, solve(a.T, ct)), well_conditioned(4, (4, 4))),
     Case(
         "solve, the matrix held fixed", solve, well_conditioned(4, 4),
-        lambda a, b, ta, tb: solve(a, tb - ta @ solve(a, b)),
-        wrong_jvp=lambda a, b, ta, tb: solve(a, tb)),
+        lambda a, b, ta, tb: solve(a, tb - ta @ solve(a, b)), wrong_jvp=lambda a, b, ta, tb: solve(a, tb)),
     reverse(
         "least squares, residual missing", least_squares, least_squares_vjp,
         lambda a, b, ct: least_squares_vjp(a, b, ct, residual=False), normal((6, 3), 6)),
@@ -219,8 +218,8 @@ CASES = [
         "eigenvalues, vectors transposed", eigenvalues, eigenvalues_vjp,
         lambda a, ct: eigenvalues_vjp(a, ct, transposed=True), normal((4, 4))),
     reverse(
-        "eigenvalues, in descending order", eigenvalues, eigenvalues_vjp,
-        lambda a, ct: eigenvalues_vjp(a, ct[::-1]), normal((4, 4))),
+        "eigenvalues, in descending order", eigenvalues, eigenvalues_vjp, lambda a, ct: eigenvalues_vjp(a, ct[::-1]),
+        normal((4, 4))),
     reverse(
         "exponential of a symmetric matrix, diagonal missing", symmetric_exp, symmetric_exp_vjp,
         lambda a, ct: symmetric_exp_vjp(a, ct, no_diagonal), normal((4, 4))),

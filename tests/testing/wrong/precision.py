@@ -84,35 +84,45 @@ CASES = [
     off("sin in float32", np.sin, np.cos, 1e-4, lambda rng: (rng.uniform(0.5, 1.2, 6).astype(np.float32),)),
     off("exp in float32", np.exp, np.exp, 2e-5, lambda rng: (rng.uniform(0.5, 1.2, 6).astype(np.float32),)),
     unary("one entry of 8, relative error 1e-6", np.sin, np.cos, one_entry(np.cos), normal(8)),
-    unary("erf, the derivative of an approximation", special.erf, lambda x: 2 / np.sqrt(np.pi) * np.exp(-x * x),
-          erf_slope_by_table, normal(5)),
-    unary("gammaln, the derivative of an asymptotic series", special.gammaln, special.digamma, digamma_asymptotic,
-          uniform(4, 8, 5)),
+    unary(
+        "erf, the derivative of an approximation", special.erf, lambda x: 2 / np.sqrt(np.pi) * np.exp(-x * x),
+        erf_slope_by_table, normal(5)),
+    unary(
+        "gammaln, the derivative of an asymptotic series", special.gammaln, special.digamma, digamma_asymptotic,
+        uniform(4, 8, 5)),
     unary("forward difference in the rule", np.sin, complex_step, forward_difference(np.sin), normal(5)),
     unary("central difference in the rule", np.sin, np.cos, central_difference(np.sin), normal(5)),
-    unary("pi in float32", lambda x: np.sin(np.pi * x), lambda x: np.pi * np.cos(np.pi * x),
-          lambda x: float(np.float32(np.pi)) * np.cos(np.pi * x), normal(5)),
-    unary("a constant of five digits", special.ndtr, lambda x: np.exp(-x * x / 2) / np.sqrt(2 * np.pi),
-          lambda x: 0.39894 * np.exp(-x * x / 2), normal(5)),
-    unary("log10, a constant of five digits", np.log10, lambda x: 1 / (x * np.log(10)), lambda x: 1 / (x * 2.3026),
+    unary(
+        "pi in float32", lambda x: np.sin(np.pi * x), lambda x: np.pi * np.cos(np.pi * x),
+        lambda x: float(np.float32(np.pi)) * np.cos(np.pi * x), normal(5)),
+    unary(
+        "a constant of five digits", special.ndtr, lambda x: np.exp(-x * x / 2) / np.sqrt(2 * np.pi),
+        lambda x: 0.39894 * np.exp(-x * x / 2), normal(5)),
+    unary(
+        "log10, a constant of five digits", np.log10, lambda x: 1 / (x * np.log(10)), lambda x: 1 / (x * 2.3026),
         POSITIVE),
-    unary("temperature, a rounded offset", lambda x: np.exp(1 / (x + 273.15)),
-        lambda x: -np.exp(1 / (x + 273.15)) / (x + 273.15) ** 2,
-          lambda x: -np.exp(1 / (x + 273.15)) / (x + 273) ** 2, uniform(10, 30, 5)),
-    reverse("iteration ended early", fixed_point, lambda b, ct: np.linalg.solve((np.eye(5) - MATRIX).T, ct),
-        neumann_series,
-            normal(5)),
-    reverse("unit vector, a small number in the denominator", unit, unit_vjp, lambda x, ct: unit_vjp(x, ct, eps=1e-8),
-            normal(5)),
-    forward("sum, rounded to float16", lambda x: np.exp(x).sum(), lambda x, t: np.sum(np.exp(x) * t),
-            lambda x, t: np.sum(np.exp(x) * t, dtype=np.float16).astype(np.float64), normal(5)),
-    unary("1 - cos of tiny entries", lambda x: np.sin(x / 2) ** 2, lambda x: np.sin(x) / 2,
-          lambda x: np.sign(x) * np.sqrt(np.maximum(1 - np.cos(x) ** 2, 0)) / 2,
-          lambda rng: (1e-5 * rng.uniform(1, 3, 5),),
-          strict=True),
-    unary("difference of roots of large entries", lambda x: 1 / (np.sqrt(x + 1) + np.sqrt(x)),
-          lambda x: -0.5 / (np.sqrt(x) * np.sqrt(x + 1) * (np.sqrt(x + 1) + np.sqrt(x))),
-          lambda x: 0.5 / np.sqrt(x + 1) - 0.5 / np.sqrt(x), lambda rng: (1e6 * rng.uniform(1, 3, 5),), strict=True),
-    unary("log1p, digits lost beside a constant", np.log1p, lambda x: 1 / (1 + x), lambda x: (1 / (1 + x) + 1e6) - 1e6,
-          POSITIVE, strict=True),
+    unary(
+        "temperature, a rounded offset", lambda x: np.exp(1 / (x + 273.15)),
+        lambda x: -np.exp(1 / (x + 273.15)) / (x + 273.15) ** 2, lambda x: -np.exp(1 / (x + 273.15)) / (x + 273) ** 2,
+        uniform(10, 30, 5)),
+    reverse(
+        "iteration ended early", fixed_point, lambda b, ct: np.linalg.solve((np.eye(5) - MATRIX).T, ct), neumann_series,
+        normal(5)),
+    reverse(
+        "unit vector, a small number in the denominator", unit, unit_vjp, lambda x, ct: unit_vjp(x, ct, eps=1e-8),
+        normal(5)),
+    forward(
+        "sum, rounded to float16", lambda x: np.exp(x).sum(), lambda x, t: np.sum(np.exp(x) * t),
+        lambda x, t: np.sum(np.exp(x) * t, dtype=np.float16).astype(np.float64), normal(5)),
+    unary(
+        "1 - cos of tiny entries", lambda x: np.sin(x / 2) ** 2, lambda x: np.sin(x) / 2,
+        lambda x: np.sign(x) * np.sqrt(np.maximum(1 - np.cos(x) ** 2, 0)) / 2,
+        lambda rng: (1e-5 * rng.uniform(1, 3, 5),), strict=True),
+    unary(
+        "difference of roots of large entries", lambda x: 1 / (np.sqrt(x + 1) + np.sqrt(x)),
+        lambda x: -0.5 / (np.sqrt(x) * np.sqrt(x + 1) * (np.sqrt(x + 1) + np.sqrt(x))),
+        lambda x: 0.5 / np.sqrt(x + 1) - 0.5 / np.sqrt(x), lambda rng: (1e6 * rng.uniform(1, 3, 5),), strict=True),
+    unary(
+        "log1p, digits lost beside a constant", np.log1p, lambda x: 1 / (1 + x), lambda x: (1 / (1 + x) + 1e6) - 1e6,
+        POSITIVE, strict=True),
 ]  # fmt: skip

@@ -87,12 +87,10 @@ CASES = [
         wrong_vjp=lambda x, ct: (DENSE + EXTRA).T @ ct),
     reverse(
         "one entry of a product of matrices", np.matmul, matrix_vjp,
-        lambda a, b, ct: matrix_vjp(a, b, ct, spoiled=True),
-        normal((60, 50), (50, 40))),
+        lambda a, b, ct: matrix_vjp(a, b, ct, spoiled=True), normal((60, 50), (50, 40))),
     reverse(
         "stencil, wrong at one end", stencil, lambda x, ct: stencil(ct),
-        lambda x, ct: np.append(stencil(ct)[:-1], -ct[-1]),
-        normal(50)),
+        lambda x, ct: np.append(stencil(ct)[:-1], -ct[-1]), normal(50)),
     forward("one output of five", five, five_jvp, five_jvp_wrong, normal(4)),
     reverse("one cotangent of five", five, five_vjp, lambda x, ct: five_vjp(x, ct, wrong=0.9), normal(4)),
     forward(

@@ -285,8 +285,7 @@ CASES = [
     flat("entries dropped at random", random_mask),
     Case(
         "two orders of summation", lambda x: np.sum(x) * WEIGHTS, X,
-        vjp=lambda x, ct: np.sum(ct * WEIGHTS) * np.ones(6),
-        wrong_vjp=one_of_two_results, fresh=True),
+        vjp=lambda x, ct: np.sum(ct * WEIGHTS) * np.ones(6), wrong_vjp=one_of_two_results, fresh=True),
     reverse("changes the point", np.sin, sin_vjp, changes_point, X),
     reverse(
         "sorts the point", np.sort, lambda x, ct: ct[np.argsort(np.argsort(x))], sorts_point,
@@ -302,6 +301,7 @@ CASES = [
     Case(
         "the function sorts its argument in place", np.sort, X, vjp=lambda x, ct: ct[np.argsort(np.argsort(x))],
         wrong_f=sorted_in_place),
-    Case("the function normalizes its argument in place", normalized, X, vjp=normalized_vjp,
+    Case(
+        "the function normalizes its argument in place", normalized, X, vjp=normalized_vjp,
         wrong_f=normalized_in_place),
 ]  # fmt: skip

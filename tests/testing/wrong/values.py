@@ -109,14 +109,15 @@ CASES = [
     unary("square, counted once", lambda x: x * x, lambda x: 2 * x, lambda x: x, normal(5), modes=("rev",)),
     unary("softplus, mirrored", lambda x: np.logaddexp(x, 0), special.expit, lambda x: special.expit(-x), normal(5)),
     unary("gammaln, shifted", special.gammaln, special.digamma, lambda x: special.digamma(x + 1), POSITIVE),
-    unary("polynomial, coefficients not shifted", polynomial, polynomial_slope,
-          lambda x: polynomial_slope(x, shift=0), normal(5)),
-    unary("interpolation, the neighbouring slope", lambda x: np.interp(x, KNOTS, HEIGHTS), interpolation_slope,
-          lambda x: interpolation_slope(x, neighbour=1), uniform(0.1, 4.9, 6)),
+    unary(
+        "polynomial, coefficients not shifted", polynomial, polynomial_slope, lambda x: polynomial_slope(x, shift=0),
+        normal(5)),
+    unary(
+        "interpolation, the neighbouring slope", lambda x: np.interp(x, KNOTS, HEIGHTS), interpolation_slope,
+        lambda x: interpolation_slope(x, neighbour=1), uniform(0.1, 4.9, 6)),
     unary("sinc, factor of pi", np.sinc, sinc_slope, lambda x: sinc_slope(x, scale=1.0), normal(5)),
     reverse(
-        "power, exponent not lowered", np.power,
-        lambda x, y, ct: (ct * base_slope(x, y), ct * special.xlogy(x**y, x)),
+        "power, exponent not lowered", np.power, lambda x, y, ct: (ct * base_slope(x, y), ct * special.xlogy(x**y, x)),
         lambda x, y, ct: (ct * y * x**y, ct * special.xlogy(x**y, x)), POSITIVES),
     reverse(
         "power, logarithm of the exponent", np.power,
@@ -132,8 +133,7 @@ CASES = [
         "subtract, both with a plus", np.subtract, lambda x, y, tx, ty: tx - ty, lambda x, y, tx, ty: tx + ty,
         normal(4, 4)),
     reverse(
-        "arctan2, operands swapped", np.arctan2,
-        lambda y, x, ct: (ct * x / (x * x + y * y), -ct * y / (x * x + y * y)),
+        "arctan2, operands swapped", np.arctan2, lambda y, x, ct: (ct * x / (x * x + y * y), -ct * y / (x * x + y * y)),
         lambda y, x, ct: (-ct * y / (x * x + y * y), ct * x / (x * x + y * y)), POSITIVES),
     reverse(
         "hypot, not divided", np.hypot, lambda x, y, ct: (ct * x / np.hypot(x, y), ct * y / np.hypot(x, y)),
@@ -176,8 +176,8 @@ CASES = [
         "norm, not divided", lambda x: np.sqrt(x @ x), lambda x, ct: ct * x / np.sqrt(x @ x), lambda x, ct: ct * x,
         normal(5)),
     reverse(
-        "norm of order 3, sign missing", lambda x: np.sum(np.abs(x) ** 3),
-        lambda x, ct: ct * 3 * np.sign(x) * x**2, lambda x, ct: ct * 3 * x**2, normal(5)),
+        "norm of order 3, sign missing", lambda x: np.sum(np.abs(x) ** 3), lambda x, ct: ct * 3 * np.sign(x) * x**2,
+        lambda x, ct: ct * 3 * x**2, normal(5)),
     reverse(
         "cosine similarity, second term missing", cosine, cosine_vjp,
         lambda x, y, ct: cosine_vjp(x, y, ct, second=False), normal(5, 5)),
@@ -213,6 +213,5 @@ CASES = [
         lambda x, y, ct: (ct * 2 * (x - y), -ct * 2 * (x - y)), normal((2, 3), (2, 3))),
     reverse(
         "remainder, truncated for floored", np.remainder, lambda x, y, ct: (ct, -ct * np.floor(x / y)),
-        lambda x, y, ct: (ct, -ct * np.trunc(x / y)),
-        lambda rng: (rng.uniform(-6, -2, 5), rng.uniform(0.9, 1.1, 5))),
+        lambda x, y, ct: (ct, -ct * np.trunc(x / y)), lambda rng: (rng.uniform(-6, -2, 5), rng.uniform(0.9, 1.1, 5))),
 ]  # fmt: skip

@@ -1,0 +1,191 @@
+"""Forward mode against numeric derivatives, entry by entry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodidax.core.avals import is_inexact
+from autodidax.core.interpreters import dtype_of
+from autodidax.testing import directions as dirs
+from autodidax.testing import precision as digits
+from autodidax.testing.comparison import ROUNDINGS, entry
+from autodidax.testing.diagnosis import diagnose, guess
+from autodidax.testing.linearity import ERRORS
+from autodidax.testing.numeric import Estimate, pack
+from autodidax.testing.point import Point
+
+FURTHER = (16.0, 2.0**12, 2.0**20, 2.0**24)  # steps at which the size of a function is looked for
+DIRECTIONS = 12  # in which a numeric derivative has to be linear
+RESOLUTION = 1e-8  # of that size, below which a function may be flat by rounding
+LOPSIDED = 1e-3  # an argument whose share of the derivative is less is looked at alone
+
+
+def check_tangent(point: Point, tys: list[Any]) -> None:
+    """Forward mode against the numeric derivative, entry by entry: along a random direction; where that leaves
+    entries open, along one in which every input moves in proportion to itself; and along the inputs alone whose
+    share of the derivative is too small to be seen beside the others."""
+    judged = ~np.isfinite(pack(point.ys))  # there is nothing to compare where f itself is not finite
+    at_kink = np.zeros_like(judged)
+    for relative in (False, True):
+        ts = point.ts
+        if relative:
+            ts = dirs.tangents(point.rng, point.xs, relative=True)
+            tys = point.pushed(point.xs, ts)
+        known, kink = _compare_along(point, ts, tys, relative=relative)
+        judged, at_kink = judged | known, at_kink | kink
+        if point.failed or np.all(judged):
+            break
+    if point.failed:
+        return
+    if not np.all(judged):
+        point.unsure("fwd", _unjudged(point, judged, at_kink))
+    if np.any(judged) or not judged.size:
+        point.judged = True
+        point.report.passed("fwd")
+    size = np.max(np.abs(pack(tys)), initial=0)
+    for k, part in point.parts.items():
+        if not point.failed and np.max(np.abs(pack(part)), initial=0) <= LOPSIDED * size:
+            _compare_along(point, dirs.only(point.ts, k), part, relative=False)
+    if point.full and not point.failed:
+        for ts in dirs.basis(point.xs):
+            _compare_along(point, ts, point.pushed(point.xs, ts), relative=False, layer="jacobian")
+            if point.failed:
+                return
+    if point.thorough and not point.failed and not point.kinks_declared:
+        digits.check(point, "fwd", lambda xs: pack(point.pushed(xs, point.ts)))
+
+
+def _unjudged(point: Point, judged: np.ndarray, at_kink: np.ndarray) -> str:
+    why = f"{int(np.sum(~judged))} of {judged.size} entries cannot be judged numerically"
+    kinks = np.flatnonzero(at_kink & ~judged)
+    if not kinks.size:
+        return why
+    return f"{why}, {kinks.size} at a kink ({entry(int(kinks[0]), point.ys)}): the slopes to the two sides differ"
+
+
+def _compare_along(
+    point: Point, ts: list[Any], tys: list[Any], *, relative: bool, layer: str = "value"
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which entries of the tangent along `ts` are judged, and which are at a kink; the wrong ones are reported.
+
+    What looks wrong beside a quick estimate is held against a thorough one, and then against the rule's noise.
+    """
+    got = pack(tys)
+    for quick in (True, False):
+        est = point.estimate(ts, quick=quick)
+        wrong, ratio, known = _judge(point, got, est, None)
+        if not np.any(wrong) and (np.all(known) or point.beside):
+            break
+    if np.any(wrong):
+        wrong, ratio, known = _judge(point, got, est, _noise(point, ts, tys))
+    if np.any(wrong):
+        size = flat_size(point, got, est, ts)
+        doubtful = (size > 0) & (np.abs(got) <= RESOLUTION * size) | ~linear_there(point, ts, est)
+        wrong, known = wrong & ~doubtful, known & ~doubtful
+    if np.any(wrong) and point.beside:
+        lost = wrong
+        wrong = wrong & _judge(point, got, est, digits.wiggle(point, lambda xs: pack(point.pushed(xs, ts))))[0]
+        digits.warn(point, "fwd", np.where(lost & ~wrong, np.abs(got - est.value), 0), np.abs(est.value), point.ys)
+    if relative:  # a zero that does not move, times an infinite slope, is nan and no error
+        wrong, known = wrong & np.isfinite(got), known & np.isfinite(got)
+        known &= np.abs(est.value) > 3 * est.error  # nor does an entry that stays put prove anything
+    if np.any(wrong):
+        _wrong_value(point, layer, ts, got, est, wrong)
+    else:
+        point.report.worst = max(point.report.worst, ratio)
+    return known, est.kink
+
+
+def _wrong_value(point: Point, layer: str, ts: list[Any], got: np.ndarray, est: Estimate, wrong: np.ndarray) -> None:
+    k = int(np.argmax(np.where(wrong, np.nan_to_num(np.abs(got - est.value), nan=np.inf) / (est.error + 1e-300), 0)))
+    details = {
+        "argument": _blame(point, ts),
+        "expected": f"{est.value[k]:.12g} with an error of at most {est.error[k]:.1g}",
+        "got": f"{got[k]:.12g}",
+        "where": f"{int(wrong.sum())} of {wrong.size} entries, most in {entry(k, point.ys)}",
+        "guess": guess(got, est.value, wrong),
+    }
+    details |= diagnose(point, "fwd", ts, k)
+    point.fail("fwd", layer, "the tangent differs from the numeric derivative", **details)
+
+
+def _judge(
+    point: Point, got: np.ndarray, est: Estimate, noise: np.ndarray | None
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """Which entries are wrong; the worst ratio of difference to tolerance among the others; which are judged."""
+    want = est.value
+    judged = est.conclusive(got, point.precision)
+    eps = dirs.unit_roundoff(point.xs, point.ys)
+    scale = np.abs(want) + 0.01 * np.max(np.abs(want[judged]), initial=0)
+    tolerance = ERRORS * est.error + ROUNDINGS * eps * scale + 1e-300
+    tolerance = tolerance + max(np.finfo(dtype_of(y)).tiny for y in point.ys if is_inexact(dtype_of(y)))
+    if eps > 1e-10:  # the rule works in single precision: its intermediate results are rounded to that,
+        tolerance = tolerance + ROUNDINGS * eps * 0.03 * np.max(np.abs(want[judged]), initial=0)
+        tolerance = tolerance + ROUNDINGS * eps * np.abs(pack(point.ys))  # as f itself is
+    if noise is not None:
+        tolerance = tolerance + ERRORS * noise
+    if "atol" in point.overrides or "rtol" in point.overrides:
+        tolerance = point.overrides.get("atol", 0.0) + point.overrides.get("rtol", 0.0) * np.abs(want)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.abs(got - want) / tolerance
+    bad = judged & ~(ratio <= 1)
+    return bad, float(np.max(ratio[judged & ~bad], initial=0)), judged
+
+
+def flat_size(point: Point, got: np.ndarray, est: Estimate, ts: list[Any]) -> np.ndarray:
+    """For entries where f did not change at all over the steps, the size that it has further away; else zero.
+
+    They may be flat by rounding: a derivative far below that size cannot be seen in them.
+    """
+    flat = (est.value == 0) & (est.error == 0) & np.isfinite(got)
+    size = np.zeros(est.value.shape)
+    for step in FURTHER if np.any(flat & (got != 0)) else ():
+        try:
+            far = pack(point.rules.f([x if t is None else dirs.wide(x + step * t)[()]
+                                     for x, t in zip(point.xs, ts, strict=True)]))  # fmt: skip
+        except Exception:  # outside the domain
+            continue
+        if far.shape == size.shape:
+            size = np.fmax(size, np.where(np.isfinite(far), np.abs(far), 0))
+    return np.where(flat, size, 0)
+
+
+def linear_there(point: Point, ts: list[Any], est: Estimate) -> np.ndarray:
+    """Entries whose numeric derivative is additive in the direction: where it is not, as for a sort at ties, f has
+    no derivative, though it has slopes along lines."""
+    linear = np.ones(est.value.shape, bool)
+    for _ in range(DIRECTIONS):
+        us = [None if t is None else u for t, u in zip(ts, dirs.tangents(point.rng, point.xs), strict=True)]
+        both = [None if t is None else t + u for t, u in zip(ts, us, strict=True)]
+        one, two = point.estimate(us, quick=True), point.estimate(both, quick=True)
+        size = np.abs(est.value) + np.abs(one.value) + np.abs(two.value)
+        error = est.error + one.error + two.error
+        with np.errstate(invalid="ignore"):
+            linear &= (
+                ~(np.abs(two.value - one.value - est.value) > ERRORS * error + 1e-9 * size) & ~one.kink & ~two.kink
+            )
+    return linear
+
+
+def _noise(point: Point, ts: list[Any], tys: list[Any]) -> np.ndarray:
+    """How much the tangent moves when point and direction move by one unit in the last place."""
+    moved = [
+        np.abs(pack(point.pushed(dirs.nudged(point.rng, point.xs), dirs.nudged(point.rng, ts))) - pack(tys))
+        for _ in range(2)
+    ]
+    noise = np.maximum(*moved)
+    finite = noise[np.isfinite(noise)]
+    return np.nan_to_num(noise) + (0.1 * float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0)
+
+
+def _blame(point: Point, directions: list[Any]) -> str:
+    """The inputs whose part of the derivative is wrong."""
+    blamed = []
+    for k, t in enumerate(directions):
+        if t is not None and np.any(t):
+            ts = dirs.only(directions, k)
+            if np.any(_judge(point, pack(point.pushed(point.xs, ts)), point.estimate(ts), None)[0]):
+                blamed.append(point.rules.label(k))
+    return ", ".join(blamed)

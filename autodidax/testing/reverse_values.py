@@ -1,0 +1,131 @@
+"""Reverse mode against numeric derivatives, through the pairing with a cotangent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodidax.testing import directions as dirs
+from autodidax.testing import precision as digits
+from autodidax.testing.comparison import ROUNDINGS, entry
+from autodidax.testing.diagnosis import diagnose, guess
+from autodidax.testing.forward_values import RESOLUTION, flat_size, linear_there
+from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
+from autodidax.testing.numeric import Estimate, pack
+from autodidax.testing.point import Point
+
+
+def check_cotangent(point: Point, gs: list[Any]) -> None:
+    """Reverse mode against the numeric derivative, through the pairing with the cotangent, an input at a time."""
+    for k, t in enumerate(point.ts):
+        if t is not None and np.size(t) and not _pairing_agrees(point, gs, k, dirs.only(point.ts, k)):
+            relative = dirs.only(dirs.tangents(point.rng, point.xs, relative=True), k)
+            if point.failed:
+                return
+            if not np.any(relative[k]) or not _pairing_agrees(point, gs, k, relative):
+                point.unsure("rev", f"{point.rules.label(k)}: the numeric derivative is not known well enough")
+
+
+def _pairing_agrees(point: Point, gs: list[Any], k: int, ts: list[Any]) -> bool:
+    """Compare <J^T ct, t> with <ct, numeric derivative along t>; whether all of it can be judged.
+
+    Only the outputs that are known are paired. What looks wrong beside a quick estimate is held against a thorough
+    one, and then against the rule's noise.
+    """
+    cts = point.cts
+    for quick in (True, False):
+        est = point.estimate(ts, quick=quick)
+        known = est.conclusive(est.value, point.precision)
+        if not np.all(known):
+            if quick and not point.beside:
+                continue
+            if not np.any(known):
+                return False
+            cts = _masked_cotangents(point, known)
+            gs = point.pulled(point.xs, cts)
+            if not np.all(np.isfinite(gs[k])):  # zero cotangents times infinite slopes
+                ts = [None if t is None else np.where(np.isfinite(gs[k]), t, np.zeros_like(t))[()] for t in ts]
+                est = point.estimate(ts)
+            est = est.only(known & est.conclusive(est.value, point.precision))
+        got, want, tolerance = _pairing(point, gs, cts, k, ts, est)
+        if abs(got - want) <= tolerance:
+            point.report.passed("rev", abs(got - want) / tolerance)
+            point.judged = True
+            return bool(np.all(known))
+    if np.isfinite(got):
+        tolerance += ERRORS * _noise(point, cts, k, ts, got)
+    if abs(got - want) <= tolerance:
+        point.report.passed("rev", abs(got - want) / tolerance)
+        return bool(np.all(known))
+    size = np.sum(np.abs(pack(cts)) * flat_size(point, np.full(est.value.shape, got), est, ts))
+    if 0 < abs(got) <= RESOLUTION * size or not np.all(linear_there(point, ts, est)):
+        return False
+    if point.beside and np.isfinite(got):
+        run = lambda xs: np.array([dirs.pairing([point.pulled(xs, cts)[k]], [ts[k]])[0]])
+        if abs(got - want) <= tolerance + ERRORS * float(digits.wiggle(point, run)[0]):
+            digits.warn(point, "rev", np.array([abs(got - want)]), np.array([abs(want)]), None)
+            return bool(np.all(known))
+    details = {"guess": guess(np.array([got]), np.array([want]), np.array([True]))}
+    point.fail(
+        "rev", "value", "<J^T ct, t> differs from <ct, numeric derivative along t>",
+        argument=point.rules.label(k),
+        expected=f"{want:.12g} with an error of at most {tolerance / ERRORS:.1g}",
+        got=f"{got:.12g}",
+        **(details | diagnose(point, "rev", ts, None)),
+    )  # fmt: skip
+    return True
+
+
+def _masked_cotangents(point: Point, known: np.ndarray) -> list[Any]:
+    masks = dirs.unpacked(known, point.ys)
+    return [None if c is None else np.where(m, c, np.zeros_like(c))[()]
+            for c, m in zip(point.cts, masks, strict=True)]  # fmt: skip
+
+
+def _pairing(
+    point: Point, gs: list[Any], cts: list[Any], k: int, ts: list[Any], est: Estimate
+) -> tuple[float, float, float]:
+    """<J^T ct, t> of the rule, <ct, J t> of the estimate, and the tolerance between them."""
+    terms = pack(cts) * est.value
+    want, scale = float(np.sum(terms).real), float(np.sum(np.abs(terms)))
+    got, own = dirs.pairing([np.where(ts[k] == 0, 0, gs[k])], [ts[k]])  # what does not move proves nothing
+    error = float(np.sum(np.abs(pack(cts)) * est.error))
+    tolerance = ERRORS * error + ROUNDINGS * dirs.unit_roundoff(point.xs, point.ys) * (scale + own) + 1e-300
+    if "atol" in point.overrides or "rtol" in point.overrides:
+        tolerance = point.overrides.get("atol", 0.0) + point.overrides.get("rtol", 0.0) * abs(want)
+    return got, want, tolerance
+
+
+def _noise(point: Point, cts: list[Any], k: int, ts: list[Any], got: float) -> float:
+    moved = [abs(dirs.pairing([point.pulled(dirs.nudged(point.rng, point.xs), cts)[k]], [ts[k]])[0] - got)
+             for _ in OTHER_FACTORS]  # fmt: skip
+    return float(np.median(moved))
+
+
+def check_rows(point: Point) -> None:
+    """Every row of the Jacobian in reverse mode against the numeric columns."""
+    basis = list(dirs.basis(point.xs))
+    estimates = [point.estimate(ts, quick=True) for ts in basis]
+    for cts in dirs.basis(point.ys):
+        gs = point.pulled(point.xs, cts)
+        row = pack(cts)
+        got = np.array([dirs.pairing(gs, ts)[0] for ts in basis])
+        want = np.array([np.sum(row * e.value).real for e in estimates])
+        error = np.array([np.sum(np.abs(row) * e.error) for e in estimates])
+        known = np.array([bool(np.all(e.conclusive(e.value, point.precision)[row != 0])) for e in estimates])
+        eps = dirs.unit_roundoff(point.xs, point.ys)
+        size = np.abs(want) + 0.01 * np.max(np.abs(want[known]), initial=0)
+        wrong = known & ~(np.abs(got - want) <= 2 * ERRORS * error + 4 * ROUNDINGS * eps * size + 1e-300)
+        if np.any(wrong):
+            j = int(np.argmax(wrong))
+            point.fail("rev", "jacobian", "the cotangent differs from the row of the numeric Jacobian",
+                      expected=f"{want[j]:.12g} with an error of at most {error[j]:.1g}", got=f"{got[j]:.12g}",
+                      where=f"{int(wrong.sum())} of {wrong.size} entries of the row of {_row_name(point, cts)}",
+                      guess=guess(got, want, wrong))  # fmt: skip
+            return
+        point.report.passed("rev")
+
+
+def _row_name(point: Point, cts: list[Any]) -> str:
+    return entry(int(np.argmax(pack(cts) != 0)), point.ys)
