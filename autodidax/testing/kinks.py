@@ -24,7 +24,7 @@ from autodidax.testing.numeric import Function, pack, widened
 DISTANCE = 1e-5  # of the points close by, in sizes of the inputs
 STEP = 1e-8  # for their derivatives, much smaller than that
 POINTS = 24
-BEND = 0.01  # how far the derivatives close by differ where there is a kink, in their size
+BEND = 0.01  # how far the derivatives close by differ where there is a kink, in the size of the largest
 MARGIN = 0.25  # how far outside of their range a derivative may lie, in its width
 
 
@@ -36,7 +36,8 @@ def check_between(point: Point) -> None:
     got = _real_parts(pack(point.tys))
     size = np.maximum(np.abs(low), np.abs(high))
     with np.errstate(invalid="ignore"):
-        kink = np.isfinite(size) & np.isfinite(got) & (high - low > BEND * size)
+        largest = np.max(size[np.isfinite(size)], initial=0)
+        kink = np.isfinite(size) & np.isfinite(got) & (high - low > BEND * largest)
         outside = np.maximum(low - got, got - high)
         wrong = kink & (outside > MARGIN * (high - low))
     if np.any(wrong):

@@ -36,7 +36,7 @@ from autodidax.testing.mutants import Mutant, mutants, unmutated
 from autodidax.testing.mutation_equivalents import EQUIVALENT
 from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.primitives import MODES, check_primitive
-from autodidax.testing.report import Failure, Report
+from autodidax.testing.report import Failure
 from autodidax.testing.rules import plain_list
 from autodidax.transforms.derivatives import jvp, vjp
 
@@ -51,6 +51,7 @@ ALSO_NAMED = {
 }
 DERIVATIVES = ("products", "jvp", "transpose", "vjp", "trace_jvp", "trace_reverse", "trace_linear")
 STATES = ("killed", "equivalent", "below noise", "not applicable", "unseen", "survived")
+KnownFailures = Callable[[Sequence[int], str], set[tuple[str, str, str]]]
 DRAWS = 3  # of every sample, for a mutant that made no difference in the first
 ERRORS = 8.0  # what the check tolerates, in estimated errors
 
@@ -122,16 +123,21 @@ def _all_outcomes(primitives: Sequence[Primitive], jobs: int, seed: int) -> Iter
 
 def outcomes_of(p: Primitive, seed: int = 0) -> list[Outcome]:
     """What becomes of every mutant of one primitive."""
-    baseline = functools.cache(lambda order: check_primitive(p, seeds=(seed,), order=order))
-    return [outcome(m, baseline, seed) for m in mutants(p)]
+    known = functools.cache(functools.partial(known_failures, p))
+    return [outcome(m, known, seed) for m in mutants(p)]
 
 
-def outcome(mutant: Mutant, baseline: Callable[[int], Report], seed: int = 0) -> Outcome:
-    """What becomes of one mutant. `baseline(order)` is the report of the right rules."""
+def known_failures(p: Primitive, seeds: Sequence[int], points: str) -> set[tuple[str, str, str]]:
+    """Rule, layer and sample of the failures that the right rules have, if any."""
+    return {(f.rule, f.layer, f.sample) for f in check_primitive(p, seeds=seeds, points=points).failures}
+
+
+def outcome(mutant: Mutant, known: KnownFailures, seed: int = 0) -> Outcome:
+    """What becomes of one mutant; `known(seeds, points)` are the failures that the right rules have."""
     result = functools.partial(Outcome, mutant.primitive.name, mutant.rule, mutant.operator, mutant.target)
     ran = applied = touched = False
     for options in _attempts(mutant, seed):
-        failures = killing(mutant, baseline, **options)
+        failures = killing(mutant, known, **options)
         if failures:
             return result("killed", f"{failures[0].layer} ({failures[0].mode}): {failures[0].message}")
         ran, applied, touched = ran or mutant.ran, applied or mutant.applied, touched or mutant.touched
@@ -157,14 +163,15 @@ def _attempts(mutant: Mutant, seed: int) -> Iterator[dict[str, Any]]:
     """How a mutant is checked: first what its rule needs, to the first failure; then everything."""
     narrow = {"batch": ("vmap",), "trace_batch": ("vmap",), "abstract_eval": (), "impl": ()}
     modes = narrow.get(mutant.rule, ("fwd", "rev"))
-    yield {"modes": modes, "seeds": (seed,), "order": mutant.order, "fail_fast": True}
+    one, order = (seed,), mutant.order
+    yield {"modes": modes, "seeds": one, "order": order, "points": "given", "fail_fast": True}
     if mutant.applied or not mutant.ran:
-        yield {"modes": MODES, "seeds": (seed,), "order": mutant.order, "fail_fast": False}
+        yield {"modes": MODES, "seeds": one, "order": order, "points": "all"}
     if mutant.applied:
-        yield {"modes": modes, "seeds": range(seed + 1, seed + DRAWS), "order": 2, "fail_fast": False}
+        yield {"modes": modes, "seeds": (*range(seed + 1, seed + DRAWS),), "order": 2, "points": "given"}
 
 
-def killing(mutant: Mutant, baseline: Callable[[int], Report], **options: Any) -> list[Failure]:
+def killing(mutant: Mutant, known: KnownFailures, **options: Any) -> list[Failure]:
     """The failures of a check of the mutant that name its rule and a sample, beyond those that the right one has."""
     named = {mutant.rule, *ALSO_NAMED.get(mutant.rule, ())}
     if mutant.primitive.higher_order:  # its rules call the primitive itself
@@ -173,10 +180,7 @@ def killing(mutant: Mutant, baseline: Callable[[int], Report], **options: Any) -
         report = check_primitive(mutant.primitive, **options)
     # at order 2 a failure names the mode in which the derivative of a rule is wrong, and its path names that rule
     new = [f for f in report.failures if f.sample and (f.rule in named or (mutant.order > 1 and f.order > 1))]
-    if new and baseline(mutant.order).failures:
-        known = {(f.rule, f.layer, f.sample) for f in baseline(mutant.order).failures}
-        new = [f for f in new if (f.rule, f.layer, f.sample) not in known]
-    return new
+    return new and [f for f in new if (f.rule, f.layer, f.sample) not in known(options["seeds"], options["points"])]
 
 
 def _same_derivatives(mutant: Mutant) -> bool:

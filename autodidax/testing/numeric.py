@@ -31,6 +31,37 @@ ERRORS = 8.0  # how many estimated errors two estimates may differ by
 FINEST = 6  # steps on which noise and kinks are measured
 EPS = float(np.finfo(np.float64).eps)
 
+MANY, SETTLED_OF_MANY = 256, 5e-11  # entries that need not all be known so well
+
+
+def _extrapolants() -> np.ndarray:
+    """Weights of f(x + h) - f(x - h) at the steps 1, 1/RATIO, ...: four extrapolants to step zero, the best first."""
+    slopes = np.diag(0.5 * RATIO ** np.arange(FEW_STEPS))
+    rows = []
+    for start, stop in ((0, FEW_STEPS), (1, FEW_STEPS), (0, FEW_STEPS - 1), (2, FEW_STEPS)):
+        table = slopes[start:stop]
+        for order in range(1, stop - start):
+            table = _improve(table, order)
+        rows.append(table[0])
+    return np.array(rows)
+
+
+def _jump() -> np.ndarray:
+    """Weights of f(x + h) + f(x - h) - 2 f(x): their term linear in h, the jump of the slope."""
+    steps = RATIO ** -np.arange(FEW_STEPS)[-4:]
+    row = np.zeros(FEW_STEPS)
+    row[-4:] = np.linalg.inv(steps[:, None] ** [1, 2, 4, 6])[0]
+    return row
+
+
+def _improve(table: np.ndarray, order: int) -> np.ndarray:
+    """Extrapolants of one order more, of values at steps that fall by RATIO."""
+    return table[1:] + (table[1:] - table[:-1]) / (RATIO ** (2 * order) - 1)
+
+
+EXTRAPOLANTS, JUMP = _extrapolants(), _jump()
+AMPLIFIED = float(np.abs(EXTRAPOLANTS[0]).sum())  # rounding of f in the best of them
+
 Function = Callable[[list[Any]], list[Any]]
 
 
@@ -73,7 +104,7 @@ def _largest(v: np.ndarray) -> float:
 def pack(ys: Sequence[Any]) -> np.ndarray:
     """The inexact values of a list in one vector of double precision."""
     parts = [wide(y).ravel() for y in ys if y is not None and is_inexact(dtype_of(y))]
-    return np.concatenate(parts) if parts else np.zeros(0)
+    return np.concatenate(parts) if len(parts) > 1 else parts[0] if parts else np.zeros(0)
 
 
 def widened(xs: Sequence[Any]) -> list[Any]:
@@ -102,13 +133,14 @@ def directional_derivative(
     with np.errstate(all="ignore"):
         base = pack(f(list(points)))
         ladder = _Ladder(f, points, moves, base, FIRST_STEP if step is None else step, eps)
-        for count in (FEW_STEPS, STEPS) if quick else (STEPS,):
-            first = ladder.estimate(count)
-            if bool(np.all(first.settled(SETTLED + 4 * eps))):
-                return first
+        if quick:
+            few = ladder.quick_estimate()
+            if bool(np.all(few.settled((SETTLED if base.size <= MANY else SETTLED_OF_MANY) + 4 * eps))):
+                return few
+        first = ladder.estimate()
         if step is not None or bool(np.all(first.conclusive(first.value, precision) | first.kink)):
             return first
-        second = _Ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS - 2), eps).estimate(STEPS)
+        second = _Ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS - 2), eps).estimate()
     with np.errstate(invalid="ignore"):
         apart = np.abs(second.value - first.value)
         contradiction = np.isfinite(first.error) & (apart > ERRORS * (first.error + second.error))
@@ -135,35 +167,54 @@ class _Ladder:
         self.up: list[np.ndarray] = []
         self.down: list[np.ndarray] = []
 
-    def estimate(self, count: int) -> Estimate:
+    def climb(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """f on both sides at the first steps, so many of them."""
         for h in self.steps[len(self.up) : count]:
             self.up.append(_at(self.f, self.xs, self.ts, h, self.base))
             self.down.append(_at(self.f, self.xs, self.ts, -h, self.base))
-        up, down, base = np.array(self.up), np.array(self.down), self.base
-        steps = self.steps[:count]
+        return np.array(self.up), np.array(self.down)
+
+    def quick_estimate(self) -> Estimate:
+        """By few steps and few extrapolants, with no search for the best of them: for what is smooth and exact.
+
+        It is believed where the rule agrees with it, so the scatter of the extrapolants alone will do for the noise.
+        """
+        up, down = self.climb(FEW_STEPS)
+        base, first = self.base, self.steps[0]
+        found = (EXTRAPOLANTS / first) @ (up - down)
+        value = found[0]
+        size = np.maximum(np.abs(base), np.abs(up[0]))
+        error = np.max(np.abs(found[1:] - value), axis=0) + (AMPLIFIED / first) * self.eps * size
+        jump = np.abs((JUMP / first) @ (up + down - 2 * base)) - 8 * (np.abs(JUMP).sum() / first) * self.eps * size
+        slope = np.abs(value)
+        kink = jump > 1e-6 * (slope + 0.01 * _largest(slope))
+        return Estimate(value, np.where(np.isfinite(error), error, np.inf), kink, size, 2 * FEW_STEPS + 1)
+
+    def estimate(self) -> Estimate:
+        up, down = self.climb(STEPS)
+        base, steps = self.base, self.steps
         h = steps[:, None]
         slopes = (up - down) / (2 * h)
         size = np.maximum(np.abs(base), np.max(np.where(np.isfinite(up), np.abs(up), 0), axis=0, initial=0))
-        # a quick estimate is taken as it is where it agrees with the rule, so a low guess of its noise will do
-        noise = _noise(slopes, steps, self.eps * size, np.median if count == STEPS else np.min)
+        noise = _noise(slopes, steps, self.eps * size)
         value, error = _extrapolate(slopes, steps, noise)
         kink = _kinks((up + down - 2 * base) / h, slopes, steps, noise)
-        return Estimate(value, error, kink, size, 2 * count + 1)
+        return Estimate(value, error, kink, size, 2 * STEPS + 1)
 
 
 def _at(f: Function, xs: list[Any], ts: list[Any], h: float, base: np.ndarray) -> np.ndarray:
     """f at xs + h ts; nan where that lies outside f's domain."""
     try:
         out = pack(f([x if t is None else x + h * t for x, t in zip(xs, ts, strict=True)]))
-    except (ArithmeticError, ValueError):
+    except Exception:  # whatever a function raises outside its domain
         return np.full_like(base, np.nan)
     return out if out.shape == base.shape else np.full_like(base, np.nan)
 
 
-def _noise(slopes: np.ndarray, steps: np.ndarray, floor: np.ndarray, among: Callable[..., Any]) -> np.ndarray:
+def _noise(slopes: np.ndarray, steps: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """Rounding noise of f, an entry: a floor, and how the extrapolated slopes of the finest steps scatter.
 
-    Curvature makes them differ too, less so the further they are extrapolated: hence the median or the least of three.
+    Curvature makes them differ too, less so the further they are extrapolated: hence the median of three.
     """
     table = slopes[-FINEST - 1 :]
     scatters = []
@@ -171,11 +222,7 @@ def _noise(slopes: np.ndarray, steps: np.ndarray, floor: np.ndarray, among: Call
         table = _improve(table, order)
         apart = np.abs(np.diff(table, axis=0)) * steps[-len(table) + 1 :, None]
         scatters.append(np.max(np.where(np.isfinite(apart), apart, 0), axis=0, initial=0))
-    return np.maximum(floor, among(scatters, axis=0))
-
-
-def _improve(table: np.ndarray, order: int) -> np.ndarray:
-    return table[1:] + (table[1:] - table[:-1]) / (RATIO ** (2 * order) - 1)
+    return np.maximum(floor, np.median(scatters, axis=0))
 
 
 def _extrapolate(slopes: np.ndarray, steps: np.ndarray, noise: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -28,14 +28,16 @@ def check(point: Point, mode: str, run: Callable[[list[Any]], np.ndarray]) -> No
     if eps > 1e-10:
         return
     here = run(point.xs)
-    noise = np.median([np.abs(run(dirs.nudged(point.rng, point.xs)) - here) for _ in range(DRAWS)], axis=0)
     size = np.abs(here) + 0.01 * np.max(np.abs(here[np.isfinite(here)]), initial=0)
-    suspicious = noise > 10.0**LOST * eps * size
-    if not np.any(suspicious):
-        return
+    noise, suspicious = np.full(here.shape, np.inf), np.ones(here.shape, bool)
+    for _ in range(DRAWS):
+        noise = np.minimum(noise, np.abs(run(dirs.nudged(point.rng, point.xs)) - here))
+        suspicious = noise > 10.0**LOST * eps * size
+        if not np.any(suspicious):
+            return
     moves = [np.abs(run(dirs.moved(point.rng, point.xs, STEP)) - here) * (2 * eps / STEP) for _ in range(DRAWS)]
     with np.errstate(all="ignore"):
-        lost = np.log10(noise / np.maximum(np.maximum(*moves[:2], moves[2]), eps * size))
+        lost = np.log10(noise / np.maximum(np.max(moves, axis=0), eps * size))
     lost = np.where(suspicious & np.isfinite(lost), lost, 0)
     if not np.max(lost, initial=0) > LOST:
         return

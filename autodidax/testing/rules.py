@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ from autodidax.transforms.derivatives import jvp, vjp
 
 class StructureMismatch(Exception):
     """A hand-written rule returned something of another structure than its function's arguments or result."""
+
+
+class RuleRaised(Exception):
+    """A rule raised the exception that this one was raised from; anything else that is raised is the checker's fault."""
 
 
 @dataclass
@@ -40,6 +44,29 @@ class Rules:
     def rule(self, mode: str) -> str:
         default = {"fwd": "jvp", "rev": "vjp"}.get(mode, mode)
         return (self.rule_names or {}).get(mode, default)
+
+
+    def guarded(self) -> Rules:
+        """The same rules, whose exceptions come as RuleRaised."""
+        return replace(self, jvp=_guarded(self.jvp), vjp=_guarded(self.vjp))
+
+
+def _guarded(rule: Any) -> Any:
+    """A rule, and a pullback that it returns, whose exceptions come as RuleRaised; None stays None."""
+    if rule is None:
+        return None
+
+    def run(*args: Any) -> Any:
+        try:
+            result = rule(*args)
+        except (RuleRaised, StructureMismatch):
+            raise
+        except Exception as e:  # a rule that raises is wrong, whatever it raises
+            raise RuleRaised(str(e)) from e
+        is_pair = isinstance(result, tuple) and len(result) == 2 and callable(result[1])
+        return (result[0], _guarded(result[1])) if is_pair else result
+
+    return run
 
 
 def none_for_float0(ts: Sequence[Any]) -> list[Any]:

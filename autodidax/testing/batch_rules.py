@@ -1,0 +1,158 @@
+"""check_vmap: a hand-written batching rule against the loop over the rows."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors, tree
+from autodidax.core.avals import PYTHON_SCALARS, is_inexact
+from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.testing import directions as dirs
+from autodidax.testing.comparison import close, kind, same, snapshot
+from autodidax.testing.functions import name_of
+from autodidax.testing.report import Failure, Report, brief
+from autodidax.testing.rules import flat_function, require_plain
+from autodidax.transforms.boundary import check_callable
+
+MAPPED = ("each", "all")
+ROUNDINGS = 256.0  # a batch may sum in another order than a row
+MOVE = 0.1  # of each row from the arguments given, in sizes of these
+
+
+def check_vmap(
+    f: Callable[..., Any], f_vmap: Callable[..., Any], args: Sequence[Any], *, mapped: str = "each", seed: int = 0
+) -> Report:
+    """Check a hand-written batching rule of `f` against the loop over rows; it may come from anywhere.
+
+    Parameters
+    ----------
+    f_vmap : `f_vmap(batched_args, axes) -> f's results with the batch on axis 0`, where `axes` has the batch axis of
+        each argument, or None for one that is not mapped. An argument that is a tree has one axis for all its leaves.
+    args : tuple with the arguments of one row, a tree an argument. The other rows are arguments close by.
+    mapped : "each" tries every choice of mapped arguments, "all" only that of all arguments.
+    seed : of the rows.
+
+    Batches have sizes 1, 3 and that of some axis of the arguments, and their axis comes first, last, or differs from
+    argument to argument.
+
+    Raises
+    ------
+    CheckError : where the rule is wrong, with its `report`.
+
+    >>> import numpy as np
+    >>> check_vmap(np.sin, lambda xs, axes: np.sin(np.moveaxis(xs[0], axes[0], 0)), (np.ones(2),)).ok
+    True
+    """
+    check_callable("check_vmap", f)
+    check_callable("check_vmap", f_vmap)
+    if not isinstance(args, tuple | list):
+        raise errors.ArgumentError(
+            f"check_vmap: args must be a tuple with one entry an argument, got {type(args).__name__}",
+            mend="write check_vmap(f, f_vmap, (x,)) for a function of one argument",
+        )
+    if mapped not in MAPPED:
+        raise errors.ArgumentError(f"check_vmap: mapped is {mapped!r}", mend="give 'each' or 'all'")
+    args = tuple(args)
+    _, leaves, _ = flat_function(f, args)
+    require_plain(leaves)
+    report = Report(name_of(f), samples=1)
+    rng = np.random.default_rng(seed)
+    sizes = sorted({n for x in leaves for n in shape_of(x) if n > 1} - {3})
+    for choice in _choices(args, mapped):
+        for size in (3, 1, *sizes[:1]):
+            rows = _rows(f, args, size, rng)
+            for axes in _axes(args, choice):
+                failure = _compare(f, f_vmap, report, rows, choice, axes, seed)
+                if failure is not None:
+                    report.fail(failure)
+                    return report.raise_if_failed()
+    return report
+
+
+def _choices(args: tuple[Any, ...], mapped: str) -> list[tuple[bool, ...]]:
+    """The sets of mapped arguments; Python scalars would lose their weak type in an array, and stay."""
+    able = [bool(tree.leaves(a)) and not any(type(x) in PYTHON_SCALARS for x in tree.leaves(a)) for a in args]
+    if mapped == "all" or len(args) > 4:
+        return [tuple(able)] if any(able) else []
+    found = [c for c in itertools.product((True, False), repeat=len(args)) if any(c)]
+    return [c for c in found if all(a or not m for m, a in zip(c, able, strict=True))]
+
+
+def _axes(args: tuple[Any, ...], choice: tuple[bool, ...]) -> Iterator[tuple[int | None, ...]]:
+    """Batch axes: first, last, and different ones."""
+    ranks = [min((len(shape_of(x)) for x in tree.leaves(a)), default=0) for a in args]
+    seen = set()
+    for pick in (lambda k, n: 0, lambda k, n: n, lambda k, n: (k + 1) % (n + 1)):
+        axes = tuple(pick(k, n) if m else None for k, (n, m) in enumerate(zip(ranks, choice, strict=True)))
+        if axes not in seen:
+            seen.add(axes)
+            yield axes
+
+
+def _rows(f: Callable[..., Any], args: tuple[Any, ...], size: int, rng: np.random.Generator) -> list[tuple[Any, ...]]:
+    """The arguments of each row: those given first; others close by, as long as f takes them."""
+    rows = [args]
+    while len(rows) < size:
+        for factor in (1.0, 1e-2, 0.0):
+            row = tree.map(lambda x, c=factor: _moved(x, c * MOVE, rng), args)
+            try:
+                f(*row)
+            except Exception:  # outside the domain: closer, then
+                continue
+            break
+        rows.append(row)
+    return rows
+
+
+def _moved(x: Any, by: float, rng: np.random.Generator) -> Any:
+    if not is_inexact(dtype_of(x)) or type(x) in PYTHON_SCALARS:
+        return x
+    return np.asarray(x + by * dirs.input_scale(x) * dirs.normal(rng, x), dtype_of(x))[()]
+
+
+def _compare(
+    f: Callable[..., Any],
+    f_vmap: Callable[..., Any],
+    report: Report,
+    rows: list[tuple[Any, ...]],
+    choice: tuple[bool, ...],
+    axes: tuple[int | None, ...],
+    seed: int,
+) -> Failure | None:
+    size = len(rows)
+    given = [tuple(r if m else first for r, first, m in zip(row, rows[0], choice, strict=True)) for row in rows]
+    batched = tuple(
+        a if axis is None else tree.map(lambda *xs, axis=axis: np.stack([np.asarray(x) for x in xs], axis), *column)
+        for a, axis, column in zip(rows[0], axes, zip(*given, strict=True), strict=True)
+    )
+
+    def failure(layer: str, message: str, **details: Any) -> Failure:
+        return Failure(report.subject, "batch", "vmap", layer, message, seed=seed,
+                       argument=f"batch of {size} rows along axes {axes}", **details)  # fmt: skip
+
+    with np.errstate(all="ignore"):
+        outs = [tree.leaves(f(*row)) for row in given]
+        kept = snapshot(tree.leaves(batched))
+        try:
+            got = tree.leaves(f_vmap(batched, axes))
+        except Exception as e:  # a rule that raises is wrong, whatever it raises
+            return failure("runs", f"the rule raised {type(e).__name__}: {e}")
+    if not same(kept, tree.leaves(batched)):
+        return failure("purity", "the rule changed its arguments in place")
+    if len(got) != len(outs[0]):
+        return failure("structure", f"the rule returned {len(got)} values, the function {len(outs[0])}")
+    for k, y in enumerate(got):
+        want = np.stack([np.asarray(row[k]) for row in outs])
+        if shape_of(y) != want.shape or dtype_of(y) != want.dtype:
+            return failure("structure", f"result {k} has the wrong shape or dtype", expected=kind(want), got=kind(y))
+        wrong = [i for i in range(size) if not close(np.asarray(y)[i], want[i], ROUNDINGS)]
+        if wrong:
+            i = wrong[0]
+            return failure("loop", f"result {k} differs from the loop in {len(wrong)} of {size} rows",
+                           expected=f"row {i}: {brief(want[i])}", got=brief(np.asarray(y)[i]))  # fmt: skip
+    report.passed("vmap")
+    return None
