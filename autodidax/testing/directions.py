@@ -59,7 +59,7 @@ def cotangents(rng: np.random.Generator, ys: Sequence[Any]) -> list[Any]:
 def wide(x: Any) -> np.ndarray:
     """In double precision."""
     x = np.asarray(x)
-    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
+    return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64, copy=False)
 
 
 def pairing(us: Sequence[Any], vs: Sequence[Any]) -> tuple[float, float]:

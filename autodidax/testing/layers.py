@@ -29,6 +29,8 @@ from autodidax.testing.report import StopCheck, brief
 from autodidax.testing.reverse_values import check_cotangent, check_rows
 from autodidax.testing.rules import RuleRaised, StructureMismatch, forward_map, reverse_map
 
+ELSEWHERE = 1e-3  # relative distance of other arguments
+
 
 def check_point(point: Point) -> None:
     with np.errstate(all="ignore"):
@@ -42,6 +44,8 @@ def check_point(point: Point) -> None:
         ):  # fmt: skip
             if mode in point.modes and rule is not None:
                 _guarded(point, mode, check)
+        if not same(point.outs, point.ys):
+            point.fail("impl", "purity", "a later call of the function changed the result of an earlier one")
         if point.judged and point.beside:
             point.report.points[point.beside.split(" of ")[0]] += 1
 
@@ -71,7 +75,7 @@ def _evaluate(point: Point) -> bool:
     kept = snapshot(xs)
     try:
         point.ys = [np.asarray(y)[()] for y in point.rules.f(list(xs))]
-        outs = snapshot(point.ys)
+        point.outs = snapshot(point.ys)
         again = [np.asarray(y)[()] for y in point.rules.f(list(xs))]
     except Exception:
         if point.beside:
@@ -84,23 +88,11 @@ def _evaluate(point: Point) -> bool:
         return False
     if point.beside and not any(np.all(np.isfinite(y)) for y in point.ys if is_inexact(dtype_of(y))):
         return False
-    if not same(outs, again):
+    if not same(point.outs, again):
         point.unsure("impl", "two runs of the function at the same arguments give different values: it is noisy")
         return False
-    if point.thorough and not point.path:
-        _no_shared_result(point, outs)
     point.accuracy = max(point.accuracy, point.own_accuracy())
     return True
-
-
-def _no_shared_result(point: Point, outs: list[Any]) -> None:
-    """The function's result outlives its next call, at other arguments."""
-    try:
-        point.rules.f(dirs.nudged(point.rng, point.xs))
-    except Exception:  # it need not be defined there
-        return
-    if not same(outs, point.ys):
-        point.fail("impl", "purity", "a later call of the function changed the result of an earlier one")
 
 
 def check_unchanged(point: Point) -> None:
@@ -173,11 +165,10 @@ def _pulled_again(point: Point, pull: Callable[[list[Any]], list[Any]], gs: list
     if again and not same(point.pulled(point.xs, point.cts), gs):
         point.fail("rev", "determinism", "two runs of the rule on the same values give different results")
         return
-    elsewhere = [x if t is None else np.asarray(x + 1e-3 * t, dtype_of(x))[()]
-                 for x, t in zip(point.xs, point.ts, strict=True)]  # fmt: skip
+    assert point.rules.vjp is not None
     try:
-        point.pulled(elsewhere, point.cts)
-    except Exception:  # the function need not be defined there
+        point.rules.vjp(dirs.moved(point.rng, point.xs, ELSEWHERE))
+    except RuleRaised:  # the function need not be defined there
         return
     if not same(filled(pull(list(point.cts)), point.xs), gs):
         message = "a pullback gives another result after the rule has run at other arguments"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+AT_INFINITY = "it differs only where the result is infinite, and there is no derivative to compare with"
+
 #: (primitive, rule, operator, target) -> why the changed rule is right as well
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("min", "products", "neighbour's rule", "fmax"): (
@@ -10,6 +12,13 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("eigvalsh", "jvp", "parameter changed", "lower"): (
         "at Hermitian points, where alone the derivative is defined, both triangles hold the same numbers"
     ),
+    (
+        "logsumexp",
+        "jvp",
+        "factor dropped",
+        "astype(chosen, dtype_of(total)) / where(equal(count, 0), ... as astype(chosen, dtype_of(total)), in _softmax",
+    ): AT_INFINITY,
+    ("logsumexp", "jvp", "sign flipped", "-np.inf as np.inf, in _softmax"): AT_INFINITY,
     ("zeta", "products", "swapped", "of operands 0 and 1"): (
         "the rule of operand 0 refuses, which the report lists as a decision and does not count as an error"
     ),

@@ -23,7 +23,7 @@ from autodidax.testing.directions import wide
 RATIO = 1.7
 STEPS = 16
 RESOLVED = 1e-9  # relative error of an estimate that is believed against a coarser one
-FEW_STEPS = 7  # of a quick estimate
+FEW_STEPS = 5  # of a quick estimate
 SETTLED = 3e-12  # relative error at which a quick estimate ends
 FIRST_STEP = 0.05
 EXTRAPOLATIONS = 5
@@ -103,7 +103,7 @@ def _largest(v: np.ndarray) -> float:
 
 def pack(ys: Sequence[Any]) -> np.ndarray:
     """The inexact values of a list in one vector of double precision."""
-    parts = [wide(y).ravel() for y in ys if y is not None and is_inexact(dtype_of(y))]
+    parts = [np.array(wide(y)).ravel() for y in ys if y is not None and is_inexact(dtype_of(y))]
     return np.concatenate(parts) if len(parts) > 1 else parts[0] if parts else np.zeros(0)
 
 

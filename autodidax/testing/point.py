@@ -68,6 +68,7 @@ class Point:
         self.defined = False
         self.judged = False
         self.ys: list[Any] = []
+        self.outs: list[Any] = []  # a copy of them
         self.ts: list[Any] = []
         self.cts: list[Any] = []
         self.tys: list[Any] | None = None

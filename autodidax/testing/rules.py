@@ -20,7 +20,7 @@ class StructureMismatch(Exception):
 
 
 class RuleRaised(Exception):
-    """A rule raised the exception that this one was raised from; anything else that is raised is the checker's fault."""
+    """A rule raised the exception that this one was raised from; what else is raised is the checker's own fault."""
 
 
 @dataclass
@@ -44,7 +44,6 @@ class Rules:
     def rule(self, mode: str) -> str:
         default = {"fwd": "jvp", "rev": "vjp"}.get(mode, mode)
         return (self.rule_names or {}).get(mode, default)
-
 
     def guarded(self) -> Rules:
         """The same rules, whose exceptions come as RuleRaised."""
