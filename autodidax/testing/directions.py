@@ -20,6 +20,18 @@ def normal(rng: np.random.Generator, like: Any) -> np.ndarray:
     return np.asarray(x, dtype)
 
 
+def spread(rng: np.random.Generator, like: Any) -> np.ndarray:
+    """Random numbers of size 0.4 to 1.2 with random signs, or phases, in the shape and dtype of `like`.
+
+    None is so small that an error in its entry is not seen, and none so large that a step along it goes far.
+    """
+    shape, dtype = shape_of(like), dtype_of(like)
+    size = rng.uniform(0.4, 1.2, shape)
+    if dtype.kind == "c":
+        return np.asarray(size * np.exp(2j * np.pi * rng.random(shape)), dtype)
+    return np.asarray(np.where(rng.random(shape) < 0.5, -size, size), dtype)
+
+
 def input_scale(x: Any) -> np.ndarray:
     """How far each entry of an input may be moved: the geometric mean of its own size and the array's.
 
@@ -46,14 +58,14 @@ def tangents(rng: np.random.Generator, xs: Sequence[Any], *, relative: bool = Fa
             out.append(None)
             continue
         scale = np.abs(np.asarray(x)) if relative else input_scale(x)
-        t = np.asarray(normal(rng, x) * scale, dtype_of(x))
+        t = np.asarray(spread(rng, x) * scale, dtype_of(x))
         out.append(t if t.ndim else t[()])
     return out
 
 
 def cotangents(rng: np.random.Generator, ys: Sequence[Any]) -> list[Any]:
     """A random cotangent of each inexact output; None for the others."""
-    return [normal(rng, y)[()] if is_inexact(dtype_of(y)) else None for y in ys]
+    return [spread(rng, y)[()] if is_inexact(dtype_of(y)) else None for y in ys]
 
 
 def wide(x: Any) -> np.ndarray:

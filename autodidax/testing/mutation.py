@@ -6,8 +6,9 @@ What becomes of a mutant:
 - equivalent: it gives bitwise the results of the right rule, at all samples of several draws, or there is a written
   reason in `EQUIVALENT`;
 - below noise: a relative error smaller than what the numeric derivative of that primitive can show, as measured;
-- not applicable: no sample has what the operator would change (two axes to exchange, complex numbers to conjugate);
-- unseen: the rule ran at no sample;
+- not applicable: no sample has what the operator would change (two axes to exchange, complex numbers to conjugate), or
+  the changed part, which other primitives share, is not run for this one;
+- unseen: the changed part is run at no sample;
 - survived: the check passes although results differ.
 
 The last two are holes in the check or in the samples.
@@ -30,7 +31,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of
-from autodidax.core.primitive import Primitive, Sample
+from autodidax.core.primitive import Primitive, Sample, registry
 from autodidax.testing import directions as dirs
 from autodidax.testing.mutants import Mutant, mutants, unmutated
 from autodidax.testing.mutation_equivalents import EQUIVALENT
@@ -77,17 +78,24 @@ class Outcome:
 
 
 def run_mutation(primitives: Sequence[Primitive], *, jobs: int, seed: int, out: TextIO, verbose: bool) -> int:
-    """Check every mutant of these primitives; print what became of them; 0 if nothing is left unexplained, else 1."""
+    """Check every mutant of these primitives; print what became of them; 0 if nothing is left unexplained, else 1, and
+    130 where it was interrupted."""
     start = time.perf_counter()
     outcomes: list[Outcome] = []
-    for done, (name, found) in enumerate(_all_outcomes(primitives, jobs, seed), 1):
-        outcomes += found
-        if out.isatty():
-            left = sum(not o.explained for o in outcomes)
-            out.write(
-                f"\r\x1b[K{done}/{len(primitives)} primitives, {len(outcomes)} mutants, {left} unexplained: {name}"
-            )
-            out.flush()
+    done = 0
+    interrupted = False
+    try:
+        for name, found in _all_outcomes(primitives, jobs, seed):
+            done += 1
+            outcomes += found
+            if out.isatty():
+                left = sum(not o.explained for o in outcomes)
+                out.write(
+                    f"\r\x1b[K{done}/{len(primitives)} primitives, {len(outcomes)} mutants, {left} unexplained: {name}"
+                )
+                out.flush()
+    except KeyboardInterrupt:
+        interrupted = True
     if out.isatty():
         out.write("\r\x1b[K")
     for line in report_lines(outcomes, verbose):
@@ -98,11 +106,9 @@ def run_mutation(primitives: Sequence[Primitive], *, jobs: int, seed: int, out: 
                 print(f"not mutated: {p.name}: {rule}: {reason}", file=out)
     unexplained = sum(not o.explained for o in outcomes)
     verdict = f"{unexplained} UNEXPLAINED" if unexplained else "every mutant is killed or explained"
-    print(
-        f"\n{len(outcomes)} mutants of {len(primitives)} primitives in {time.perf_counter() - start:.0f} s: {verdict}",
-        file=out,
-    )
-    return 1 if unexplained else 0
+    count = f"{done} of {len(primitives)} primitives, interrupted," if interrupted else f"{done} primitives"
+    print(f"\n{len(outcomes)} mutants of {count} in {time.perf_counter() - start:.0f} s: {verdict}", file=out)
+    return 130 if interrupted else 1 if unexplained else 0
 
 
 def _all_outcomes(primitives: Sequence[Primitive], jobs: int, seed: int) -> Iterator[tuple[str, list[Outcome]]]:
@@ -111,9 +117,13 @@ def _all_outcomes(primitives: Sequence[Primitive], jobs: int, seed: int) -> Iter
         for p in primitives:
             yield p.name, outcomes_of(p, seed)
         return
+    known = [p for p in primitives if registry.get(p.name) is p]  # the others cannot be named to another process
+    for p in primitives:
+        if p not in known:
+            yield p.name, outcomes_of(p, seed)
     context = multiprocessing.get_context("fork")
     with concurrent.futures.ProcessPoolExecutor(jobs, mp_context=context) as pool:
-        tasks = {pool.submit(outcomes_of, p, seed): p.name for p in primitives}
+        tasks = {pool.submit(outcomes_of, p, seed): p.name for p in known}
         try:
             for task in concurrent.futures.as_completed(tasks):
                 yield tasks[task], task.result()
@@ -137,15 +147,20 @@ def outcome(mutant: Mutant, known: KnownFailures, seed: int = 0) -> Outcome:
     result = functools.partial(Outcome, mutant.primitive.name, mutant.rule, mutant.operator, mutant.target)
     ran = applied = touched = False
     for options in _attempts(mutant, seed):
-        failures = killing(mutant, known, **options)
+        try:
+            failures = killing(mutant, known, **options)
+        except Exception as e:  # a wrong rule may not break the checker
+            return result("survived", f"the check itself raised {type(e).__name__}: {e}")
         if failures:
             return result("killed", f"{failures[0].layer} ({failures[0].mode}): {failures[0].message}")
         ran, applied, touched = ran or mutant.ran, applied or mutant.applied, touched or mutant.touched
     reason = EQUIVALENT.get((mutant.primitive.name, mutant.rule, mutant.operator, mutant.target))
     if reason is not None:
         return result("equivalent", reason)
+    if not ran and mutant.shared:
+        return result("not applicable", "no sample of this primitive runs that part")
     if not ran:
-        return result("unseen", "the rule ran at no sample")
+        return result("unseen", "no sample runs it")
     if not applied:
         return result("not applicable")
     if not touched:
@@ -185,7 +200,7 @@ def killing(mutant: Mutant, known: KnownFailures, **options: Any) -> list[Failur
 
 def _same_derivatives(mutant: Mutant) -> bool:
     """Whether first and second derivatives, in every mix of modes, are bitwise those of the right rule."""
-    right = _derivatives(mutant.primitive)
+    right = _right_derivatives(mutant.primitive)
     try:
         with mutant.active():
             wrong = _derivatives(mutant.primitive)
@@ -194,6 +209,11 @@ def _same_derivatives(mutant: Mutant) -> bool:
     return len(right) == len(wrong) and all(
         a.dtype == b.dtype and np.array_equal(a, b, equal_nan=True) for a, b in zip(right, wrong, strict=True)
     )
+
+
+@functools.lru_cache(maxsize=2)
+def _right_derivatives(p: Primitive) -> list[np.ndarray]:
+    return _derivatives(p)
 
 
 def _derivatives(p: Primitive) -> list[np.ndarray]:

@@ -12,6 +12,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 Node = ast.expr | ast.stmt
@@ -20,9 +21,18 @@ Node = ast.expr | ast.stmt
 FORGETTABLE = {"conj", "real", "swapaxes", "transpose", "flip", "moveaxis", "hermitian", "mT", "adjoint"}
 
 
-def source_changes(function: Callable[..., Any]) -> Iterator[tuple[str, str, Callable[..., Any]]]:
-    """(operator, what became of what, function) for every change of one node of a plain function's source; none where
-    the source cannot be found."""
+@dataclass
+class Changed:
+    """A function with one node of its source changed; `hits` grows when that node is run."""
+
+    operator: str
+    text: str  # what became of what
+    function: Callable[..., Any]
+    hits: list[None]
+
+
+def source_changes(function: Callable[..., Any]) -> Iterator[Changed]:
+    """Every change of one node of a plain function's source; none where the source cannot be found."""
     found = _syntax(function)
     if found is None:
         return
@@ -30,9 +40,10 @@ def source_changes(function: Callable[..., Any]) -> Iterator[tuple[str, str, Cal
     for place, node in enumerate(ast.walk(original)):
         for operator, replacement in _replacements(node):
             new = _Replacing(place, replacement).applied(copy.deepcopy(original))
-            changed = _compiled(new, function, filename)
+            hits: list[None] = []
+            changed = _compiled(new, function, filename, hits)
             if changed is not None:
-                yield operator, f"{_text(node)} as {_text(replacement(node))}", changed
+                yield Changed(operator, f"{_text(node)} as {_text(replacement(node))}", changed, hits)
 
 
 def called_functions(function: Any, depth: int = 2) -> dict[str, Any]:
@@ -80,8 +91,11 @@ def _called(node: ast.Call) -> str:
     return f.id if isinstance(f, ast.Name) else f.attr if isinstance(f, ast.Attribute) else ""
 
 
+HIT = "_mutated_node_is_run"
+
+
 class _Replacing(ast.NodeTransformer):
-    """Replaces the node that `ast.walk` meets at one place."""
+    """Replaces the node that `ast.walk` meets at one place by (HIT(), new node)[1]."""
 
     def __init__(self, place: int, replacement: Callable[[Any], Any]):
         self.place, self.replacement = place, replacement
@@ -92,7 +106,8 @@ class _Replacing(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         if node is self.target:
-            return ast.copy_location(self.replacement(node), node)
+            both = ast.Tuple([ast.Call(ast.Name(HIT, ast.Load()), [], []), self.replacement(node)], ast.Load())
+            return ast.copy_location(ast.Subscript(both, ast.Constant(1), ast.Load()), node)
         return self.generic_visit(node)
 
 
@@ -108,7 +123,9 @@ def _file(filename: str) -> ast.Module | None:
 def _syntax(function: Any) -> tuple[Any, str] | None:
     """The node that defines a plain function, and its file."""
     code = getattr(function, "__code__", None)
-    tree = None if code is None else _file(code.co_filename)
+    if code is None:
+        return None
+    tree = _file(code.co_filename)
     if tree is None:
         return None
     for node in ast.walk(tree):
@@ -148,12 +165,13 @@ def _code_of(node: Any, filename: str, freevars: tuple[str, ...]) -> types.CodeT
     return codes[-1] if codes else None
 
 
-def _compiled(node: Any, function: Any, filename: str) -> Callable[..., Any] | None:
+def _compiled(node: Any, function: Any, filename: str, hits: list[None]) -> Callable[..., Any] | None:
     code = _code_of(node, filename, function.__code__.co_freevars)
     if code is None:
         return None
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     closure = tuple(cells[v] for v in code.co_freevars)
-    new = types.FunctionType(code, function.__globals__, function.__name__, function.__defaults__, closure)
+    names = function.__globals__ | {HIT: lambda: hits.append(None)}
+    new = types.FunctionType(code, names, function.__name__, function.__defaults__, closure)
     new.__kwdefaults__ = function.__kwdefaults__
     return new

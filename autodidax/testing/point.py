@@ -121,9 +121,14 @@ class Point:
         assert self.rules.jvp is not None
         return filled(self.rules.jvp(list(xs), list(ts))[1], self.ys)
 
-    def pulled(self, xs: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+    def pullback(self, xs: Sequence[Any]) -> Callable[[list[Any]], list[Any]]:
+        """The reverse rule's map from cotangents at some arguments."""
         assert self.rules.vjp is not None
-        return filled(self.rules.vjp(list(xs))[1](list(cts)), self.xs)
+        pull = self.rules.vjp(list(xs))[1]
+        return lambda cts: filled(pull(list(cts)), self.xs)
+
+    def pulled(self, xs: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
+        return self.pullback(xs)(list(cts))
 
     def smooth(self) -> bool:
         est = self.estimate(self.ts)

@@ -192,7 +192,7 @@ def _doubled(y):
 
 
 def test_sources_are_changed_one_node_at_a_time():
-    changed = {(operator, text): f for operator, text, f in source_changes(_outer(3.0))}
+    changed = {(c.operator, c.text): c.function for c in source_changes(_outer(3.0))}
     assert changed["term dropped", "-x * scale + _doubled(y) as -x * scale"](1.0) == -3.0
     assert changed["sign flipped", "-x * scale + _doubled(y) as -x * scale - _doubled(y)"](1.0) == -7.0
     assert changed["factor dropped", "-x * scale as -x"](1.0) == 3.0
@@ -203,5 +203,5 @@ def test_sources_are_changed_one_node_at_a_time():
 
 def test_lambdas_on_one_line_are_told_apart():
     first, second = (lambda x: x + 1.0, lambda x: x * 2.0)
-    assert [text for _, text, _ in source_changes(first)] == ["x + 1.0 as x", "x + 1.0 as 1.0", "x + 1.0 as x - 1.0"]
-    assert [text for _, text, _ in source_changes(second)] == ["x * 2.0 as x", "x * 2.0 as 2.0"]
+    assert [c.text for c in source_changes(first)] == ["x + 1.0 as x", "x + 1.0 as 1.0", "x + 1.0 as x - 1.0"]
+    assert [c.text for c in source_changes(second)] == ["x * 2.0 as x", "x * 2.0 as 2.0"]
