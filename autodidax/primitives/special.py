@@ -99,7 +99,9 @@ class NormalTailRatio(Primitive):
     def jvp(self, out, primals, tangents, *, k):
         x = primals[0]
         tail = out * (self(x, k=k + 1) - out)
-        near = k - out * (ndtr_hazard(x) if k == 1 else divide(k - 1.0, self(x, k=k - 1)))  # r_k - x, without cancelling
+        near = k - out * (
+            ndtr_hazard(x) if k == 1 else divide(k - 1.0, self(x, k=k - 1))
+        )  # r_k - x, without cancelling
         return tangents[0] * where(less(real(x), _TAIL), tail, near)
 
     def batch(self, args, dims, *, k):

@@ -38,7 +38,7 @@ def check_linearity(
     """
     kept = snapshot(out)
     active = [k for k, v in enumerate(vs) if v is not None]
-    if sum(int(np.size(vs[k])) for k in active) < 2 or not _splits(point, at, vs, out):
+    if not _splits(point, at, vs, out):
         _layout(point, mode, at, vs, out)
         _homogeneity(point, mode, apply, vs, out)
         _additivity(point, mode, apply, vs, out, _masked_parts(point.rng, vs))
@@ -51,13 +51,21 @@ def check_linearity(
 
 
 def _splits(point: Point, at: Callable[[list[Any]], Apply], vs: list[Any], out: list[Any]) -> bool:
-    """Whether two parts of `vs`, scaled very differently, add up to `out` when they are scaled back."""
+    """Whether two parts of `vs`, scaled very differently, add up to `out` when they are scaled back.
+
+    Of a single number, both parts are the whole.
+    """
     scales = (-(2.0**60), 2.0**-60) if dirs.unit_roundoff(vs) < 1e-12 else (-(2.0**20), 2.0**-20)
+    single = sum(int(np.size(v)) for v in vs if v is not None) < 2
+    parts = [vs, vs] if single else _masked_parts(point.rng, vs)
     apply = at([_other_layout(x) for x in point.xs])
     results = []
-    for part, c in zip(_masked_parts(point.rng, vs), scales, strict=True):
+    for part, c in zip(parts, scales, strict=True):
         results.append(dirs.scaled(apply([_other_layout(v) for v in dirs.scaled(part, c)]), 1 / c))
-    return all(w is None or additive([r[k] for r in results], w) for k, w in enumerate(out))
+    sums = [[r[k] for r in results] for k in range(len(out))]
+    if single:
+        return all(w is None or all(close(p, w) for p in own) for own, w in zip(sums, out, strict=True))
+    return all(w is None or additive(own, w) for own, w in zip(sums, out, strict=True))
 
 
 def _factors(vs: Sequence[Any]) -> tuple[float, ...]:

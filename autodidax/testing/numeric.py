@@ -32,7 +32,8 @@ ERRORS = 8.0  # how many estimated errors two estimates may differ by
 FINEST = 6  # steps on which noise and kinks are measured
 EPS = float(np.finfo(np.float64).eps)
 
-MANY, MOST, SETTLED_OF_MANY = 256, 0.9, 5e-11  # of many entries, most have to be known to that error
+FAIRLY = 5e-11  # where it is all that rounding allows, or of most of many entries
+MANY, MOST = 256, 0.9
 
 
 def _extrapolants() -> np.ndarray:
@@ -89,16 +90,6 @@ class Estimate:
         keep = lambda v: np.where(known, v, np.zeros_like(v))
         return Estimate(keep(self.value), keep(self.error), self.kink & known, self.size, self.evaluations)
 
-    def is_settled(self, eps: float) -> bool:
-        """Whether more steps are not called for: of many entries, most have to be known well, all fairly."""
-        scale = np.maximum(np.abs(self.value), 0.01 * _largest(self.value))
-        if self.value.size <= MANY:
-            return not self.kink.any() and bool(np.all(self.error <= (SETTLED + 4 * eps) * scale))
-        with np.errstate(invalid="ignore"):
-            known = np.mean(self.error <= (SETTLED_OF_MANY + 4 * eps) * scale)
-            fairly = np.all(self.error <= 100 * (SETTLED_OF_MANY + 4 * eps) * scale)
-        return bool(known > MOST and fairly and not self.kink.any())
-
 
 def _largest(v: np.ndarray) -> float:
     finite = np.abs(v[np.isfinite(v)])
@@ -138,7 +129,7 @@ def directional_derivative(
         base = pack(f(list(points)))
         if quick and step is None:
             few = _Ladder(f, points, moves, base, QUICK_STEP, eps).quick_estimate()
-            if few.is_settled(eps):
+            if few is not None:
                 return few
         first = _Ladder(f, points, moves, base, FIRST_STEP if step is None else step, eps).estimate()
         if step is not None or bool(np.all(first.conclusive(first.value, precision) | first.kink)):
@@ -173,21 +164,33 @@ class _Ladder:
         ends = [[_at(self.f, self.xs, self.ts, side * h, self.base) for h in self.steps[:count]] for side in (1, -1)]
         return np.array(ends[0]), np.array(ends[1])
 
-    def quick_estimate(self) -> Estimate:
-        """By few steps and few extrapolants, with no search for the best of them: for what is smooth and exact.
+    def quick_estimate(self) -> Estimate | None:
+        """By few steps and few extrapolants, with no search for the best of them; None where they do not settle.
 
-        It is believed where the rule agrees with it, so the scatter of the extrapolants alone will do for the noise.
+        It is believed where the rule agrees with it, so their scatter will do for the noise. They have
+        settled where more steps would not be much better: of many entries, most have to be known well, all fairly.
         """
         up, down = self.climb(FEW_STEPS)
         base, first = self.base, self.steps[0]
         found = (EXTRAPOLANTS / first) @ (up - down)
         value = found[0]
         size = np.maximum(np.abs(base), np.abs(up[0]))
-        error = np.max(np.abs(found[1:] - value), axis=0) + (AMPLIFIED / first) * self.eps * size
+        noise = (AMPLIFIED / first) * self.eps * size
+        error = np.max(np.abs(found[1:] - value), axis=0) + noise
         jump = np.abs((JUMP / first) @ (up + down - 2 * base)) - 8 * (np.abs(JUMP).sum() / first) * self.eps * size
         slope = np.abs(value)
-        kink = jump > 1e-6 * (slope + 0.01 * _largest(slope))
-        return Estimate(value, np.where(np.isfinite(error), error, np.inf), kink, size, 2 * FEW_STEPS + 1)
+        scale = slope + 0.01 * _largest(slope)
+        if np.any(jump > 1e-6 * scale):
+            return None
+        fairly = error <= FAIRLY * scale
+        well = (error <= (SETTLED + 4 * self.eps) * scale) | fairly & (error <= 3 * noise)
+        if base.size > MANY:
+            well |= fairly
+            if not (np.mean(well) > MOST and np.all(error <= 100 * FAIRLY * scale)):
+                return None
+        elif not np.all(well):
+            return None
+        return Estimate(value, error, np.zeros(base.shape, bool), size, 2 * FEW_STEPS + 1)
 
     def estimate(self) -> Estimate:
         up, down = self.climb(STEPS)
