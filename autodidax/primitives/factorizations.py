@@ -147,6 +147,9 @@ class SpectralQuotient(Primitive):
         yield sample(z.astype(np.complex64), gap.astype(np.float32), none[:, :2], transposed=True)
         yield sample(gap.astype(np.float32), 2 * gap.astype(np.float32), none[:, :2], transposed=False)
         yield sample(gap, gap, rng.random((3, 2)) < 0.5, transposed=False, nonsmooth=True, name="equal values")
+        for transposed in (False, True):  # what a column of zeros over no gap gives
+            x, gaps = np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([[0.0, 1.0], [1e-17, 1.0]])
+            yield sample(x, gaps, gaps < 1e-16, transposed=transposed, nonsmooth=True, name="a column of zeros")
         yield sample(
             np.diag([1.0, 2.0]), np.array([[1, 0], [0, 1.0]]), ~np.eye(2, dtype=bool), transposed=False,
             nonsmooth=True, name="vanishing over equal values",
@@ -327,8 +330,8 @@ class SVD(MatrixFunction):
             yield sample(rng.normal(size=shape), full_matrices=False)
         yield sample(rng.normal(size=(3, 2)).astype(np.float32), full_matrices=False)
         yield sample(rng.normal(size=(3, 3)), full_matrices=True)
-        yield sample(rng.normal(size=(4, 2)), full_matrices=True, nonsmooth=True, name="any basis of the rest")
-        yield sample(rng.normal(size=(2, 4)), full_matrices=True, nonsmooth=True, name="any basis of the rest")
+        for shape in [(5, 2), (2, 4), (2, 4, 1)]:
+            yield sample(rng.normal(size=shape), full_matrices=True, nonsmooth=True, name="any basis of the rest")
         z = rng.normal(size=(3, 2)) + 1j * rng.normal(size=(3, 2))
         yield sample(z, full_matrices=False, nonsmooth=True, name="complex")
         yield sample(z.T.astype(np.complex64), full_matrices=False, nonsmooth=True, name="complex")
@@ -427,7 +430,8 @@ class QR(MatrixFunction):
         yield sample(rng.normal(size=(3, 2)) + 1j * rng.normal(size=(3, 2)), complete=False, name="complex")
         yield sample(rng.normal(size=(2, 3)) + 1j * rng.normal(size=(2, 3)), complete=False, name="complex")
         yield sample(rng.normal(size=(2, 3)), complete=True)
-        yield sample(rng.normal(size=(4, 2)), complete=True, nonsmooth=True, name="any basis of the rest")
+        for shape in [(5, 2), (2, 4, 1)]:
+            yield sample(rng.normal(size=shape), complete=True, nonsmooth=True, name="any basis of the rest")
 
 
 def _matrix_shape(name: str, shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -219,6 +219,7 @@ def _clamped(start: Any, size: int, n: int) -> int:
 def _window_samples(rng):
     x = rng.normal(size=(3, 4))
     yield x, (rng.integers(2), rng.integers(3)), (2, 2), "inside"
+    yield rng.normal(size=(2, 3, 4)), (np.int64(0), rng.integers(2), rng.integers(3)), (1, 2, 2), "three axes"
     yield x, (np.int64(-5), np.int64(3)), (2, 3), "clamped"
     yield x, (np.int32(1), np.int32(0)), (0, 4), "empty"
     yield x, (np.int64(0), np.int64(0)), (3, 4), "whole"

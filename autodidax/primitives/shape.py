@@ -120,6 +120,7 @@ class BroadcastTo(Structural):
         yield sample(rng.normal(size=(2, 1)), shape=(2, 3))
         yield sample(rng.normal(size=(1, 1)), shape=(4, 2, 3))
         yield sample(rng.normal(size=(2, 1)), shape=(3, 2, 3))
+        yield sample(rng.normal(size=(1, 2)), shape=(3, 4, 2))
         yield sample(rng.normal(), shape=(2,))
         yield sample(rng.normal(), shape=())
         yield sample(rng.normal(size=(3,)), shape=(0, 3))

@@ -75,8 +75,8 @@ class NormalTailRatio(Primitive):
     """r_k(x), by which the derivatives of log_ndtr and erfcx stay accurate in every order: (...) -> (...), k >= 1.
 
     With h the density over the distribution function, r_1 = h + x and r_k (r_{k+1} - x) = k, so that h' = -h r_1 and
-    r_k' = r_k (r_{k+1} - r_k) = k - r_k (r_k - x). Where x is negative and the recurrence cancels, the same is read as the continued
-    fraction r_k = k/(-x + (k+1)/(-x + ...)).
+    r_k' = r_k (r_{k+1} - r_k) = k - r_k (r_k - x). Where x is negative and the recurrence cancels, the same is read as
+    the continued fraction r_k = k/(-x + (k+1)/(-x + ...)).
 
     Source: the repeated integrals of the complementary error function, https://dlmf.nist.gov/7.18.
     """

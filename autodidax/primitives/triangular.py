@@ -168,6 +168,7 @@ class SolveTriangular(MatrixSolve):
         params = dict(lower=True, trans=0, unit_diagonal=False)
         yield sample(matrices(2, 3, 3), rng.normal(size=(3, 2)), **params)
         yield sample(matrices(3, 3), rng.normal(size=(2, 3, 1)), **params)
+        yield sample(matrices(3, 3), rng.normal(size=(2, 2, 3, 1)), **params)
         yield sample(matrices(2, 1, 3, 3), rng.normal(size=(4, 3, 1)), **params)
         yield sample(matrices(3, 3), rng.normal(size=(3, 2)) + 1j, **params, name="real and complex")
         yield sample(matrices(3, 3).T, np.arange(6).reshape(3, 2), **params, name="integer right-hand side")

@@ -12,6 +12,7 @@ from autodidax.testing import directions as dirs
 from autodidax.testing import precision as digits
 from autodidax.testing.comparison import ROUNDINGS, entry
 from autodidax.testing.diagnosis import diagnose, guess
+from autodidax.testing.kinks import check_between
 from autodidax.testing.linearity import ERRORS
 from autodidax.testing.numeric import Estimate, pack
 from autodidax.testing.point import Point
@@ -41,6 +42,8 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
         return
     if not np.all(judged):
         point.unsure("fwd", _unjudged(point, judged, at_kink))
+        if np.any(at_kink & ~judged):
+            check_between(point, "fwd")
     if np.any(judged) or not judged.size:
         point.judged = True
         point.report.passed("fwd")

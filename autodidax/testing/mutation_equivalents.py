@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 AT_INFINITY = "it differs only where the result is infinite, and there is no derivative to compare with"
+EQUAL_VALUES = "it tells nan from an infinite quotient at equal singular values, where there is no derivative"
 
 #: (primitive, rule, operator, target) -> why the changed rule is right as well
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
@@ -12,6 +13,21 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("eigvalsh", "jvp", "parameter changed", "lower"): (
         "at Hermitian points, where alone the derivative is defined, both triangles hold the same numbers"
     ),
+    ("eigvalsh", "jvp", "call forgotten", "adjoint(x) as x, in hermitian_part"): (
+        "the real part of the diagonal of v^H t v is the same for t and for its Hermitian part"
+    ),
+    (
+        "svd",
+        "jvp",
+        "term dropped",
+        "rows_of(values) - columns_of(values) as rows_of(values), in equal_values",
+    ): EQUAL_VALUES,
+    (
+        "svd",
+        "jvp",
+        "sign flipped",
+        "rows_of(values) - columns_of(values) as rows_of(values) + columns_of(values), in equal_values",
+    ): EQUAL_VALUES,
     (
         "logsumexp",
         "jvp",

@@ -18,6 +18,7 @@ from autodidax.primitives.shape import transpose
 from autodidax.testing import directions as dirs
 from autodidax.testing.batching import check_batching
 from autodidax.testing.comparison import close, same, snapshot
+from autodidax.testing.kinks import check_between
 from autodidax.testing.layers import check_orders, check_point
 from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.point import Point
@@ -337,6 +338,8 @@ class _SampleCheck:
             check_point(self.point([k], modes, value=pointwise, thorough=False, kinks_declared=s.nonsmooth))
         point = self.point(active, modes, value=not s.nonsmooth, kinks_declared=s.nonsmooth)
         check_point(point)
+        if s.nonsmooth:
+            check_between(point, "fwd")
         if self.order > 1 and not s.nonsmooth and any(np.size(y) for y in self.outs):
             composed = any(k in p.hermitian_operands for k in active)
             check_orders(self.point(active, modes, composed=True) if composed else point, self.order, ran=not composed)

@@ -11,6 +11,7 @@ from autodidax.testing import precision as digits
 from autodidax.testing.comparison import ROUNDINGS, entry
 from autodidax.testing.diagnosis import diagnose, guess
 from autodidax.testing.forward_values import RESOLUTION, flat_size, linear_there
+from autodidax.testing.kinks import check_between
 from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
 from autodidax.testing.numeric import Estimate, pack
 from autodidax.testing.point import Point
@@ -25,6 +26,8 @@ def check_cotangent(point: Point, gs: list[Any]) -> None:
                 return
             if not np.any(relative[k]) or not _pairing_agrees(point, gs, k, relative):
                 point.unsure("rev", f"{point.rules.label(k)}: the numeric derivative is not known well enough")
+                if not point.failed:
+                    check_between(point, "rev")
 
 
 def _pairing_agrees(point: Point, gs: list[Any], k: int, ts: list[Any]) -> bool:

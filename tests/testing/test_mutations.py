@@ -25,9 +25,12 @@ ROTATION = int(os.environ.get("AUTODIDAX_ROTATION", datetime.date.today().toordi
 CHECKED = [p for p in registry if p.checked is True and not missing_rules(p)]
 
 
+mutants_of = functools.cache(mutants)
+
+
 @pytest.mark.parametrize("p", CHECKED, ids=str)
 def test_one_wrong_rule_is_noticed(p):
-    found = mutants(p)
+    found = mutants_of(p)
     mutant = found[ROTATION % len(found)]
     print(f"AUTODIDAX_ROTATION={ROTATION}: {mutant.id}")
     result = outcome(mutant, functools.partial(known_failures, p))
@@ -42,7 +45,7 @@ def test_every_wrong_rule_is_noticed(p):
 
 def test_every_rule_has_a_mutant_or_a_reason():
     for p in registry:
-        changed = {m.rule for m in mutants(p)}
+        changed = {m.rule for m in mutants_of(p)}
         reasons = unmutated(p)
         assert changed or reasons, f"{p.name}: no rule is changed, and no reason is given"
         if "all" not in reasons:
@@ -52,13 +55,13 @@ def test_every_rule_has_a_mutant_or_a_reason():
 
 def test_written_reasons_are_of_mutants_that_exist():
     for name in {name for name, *_ in EQUIVALENT}:
-        made = {(name, m.rule, m.operator, m.target) for m in mutants(registry[name])}
+        made = {(name, m.rule, m.operator, m.target) for m in mutants_of(registry[name])}
         assert {key for key in EQUIVALENT if key[0] == name} <= made
 
 
 def test_no_two_mutants_have_the_same_name():
     for name in ("qr", "arctan2", "loop", "solve"):
-        names = [m.id for m in mutants(registry[name])]
+        names = [m.id for m in mutants_of(registry[name])]
         assert len(names) == len(set(names))
 
 

@@ -175,7 +175,7 @@ def random_mask():
     rng = np.random.default_rng()
 
     def rule(x, ct):
-        return ct * np.cos(x) * (rng.random(x.shape) > 0.05)
+        return ct * np.cos(x) * (rng.random(x.shape) > 0.5)
 
     return rule
 
