@@ -11,18 +11,21 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from autodidax import errors, lax, numpy, scipy, tree, tree_util
+from autodidax import debug, errors, lax, numpy, scipy, tree, tree_util
 from autodidax.config import config
+from autodidax.control_flow.closure_conversion import closure_convert
 from autodidax.control_flow.loops import map
 from autodidax.core.avals import ShapeDtypeStruct, float0
 from autodidax.core.interpreters import get_aval as typeof
 from autodidax.core.jaxpr import eval_jaxpr
 from autodidax.core.primitive import Primitive, linear, multilinear, pointwise, registry, sample
 from autodidax.numpy.array_type import Array
+from autodidax.transforms.callbacks import io_callback, pure_callback
 from autodidax.transforms.checkpoint import checkpoint
 from autodidax.transforms.custom_rules import custom_jvp, custom_vjp
 from autodidax.transforms.derivatives import jvp, linear_transpose, linearize, vjp
 from autodidax.transforms.devices import block_until_ready, device_get, device_put
+from autodidax.transforms.from_function import primitive_from
 from autodidax.transforms.gradients import elementwise_grad, grad, hvp, value_and_grad
 from autodidax.transforms.jacobians import hessian, jacfwd, jacobian, jacrev
 from autodidax.transforms.jit import jit
@@ -34,10 +37,10 @@ from autodidax.version import __version__
 remat = checkpoint
 
 __all__ = [
-    "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "config",
-    "custom_jvp", "custom_vjp", "device_get", "device_put", "elementwise_grad", "errors", "eval_jaxpr", "eval_shape",
-    "float0", "grad", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "lax", "linear",
-    "linear_transpose", "linearize", "make_jaxpr", "multilinear", "pointwise", "registry", "remat",
+    "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "closure_convert", "config",
+    "custom_jvp", "custom_vjp", "debug", "device_get", "device_put", "elementwise_grad", "errors", "eval_jaxpr", "eval_shape",
+    "float0", "grad", "hessian", "hvp", "io_callback", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "lax", "linear",
+    "linear_transpose", "linearize", "make_jaxpr", "multilinear", "pointwise", "primitive_from", "pure_callback", "registry", "remat",
     "sample", "stop_gradient", "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 # what loads when it is first named: module, or (module, name)

@@ -22,6 +22,7 @@ __all__ = [
     "AutodidaxError",
     "CheckError",
     "ConcretizationTypeError",
+    "ConvergenceError",
     "DtypeError",
     "JaxprError",
     "MutationError",
@@ -397,6 +398,20 @@ class UnsupportedError(AutodidaxError, NotImplementedError, TypeError):
     Repair::
 
         grad(lambda x: np.sum(x))(x)
+    """
+
+
+class ConvergenceError(AutodidaxError, RuntimeError):
+    """An iteration that came to no end: a fixed point, or the steps of a differential equation.
+
+    Fails::
+
+        from autodidax import lax
+        lax.fixed_point(lambda x: 3.0 - 2.0 * x, 0.0)
+
+    Repair::
+
+        lax.fixed_point(lambda x: 0.5 * (x + (3.0 - 2.0 * x)), 0.0)
     """
 
 

@@ -9,17 +9,17 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.compile.program import compiled
+from autodidax.control_flow.loop import loop_p
 from autodidax.control_flow.operands import concrete, flat_operands, join_outputs, stage_flat
+from autodidax.control_flow.rows import rows_like, select_rows
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
-from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.jaxpr import ClosedJaxpr, has_effects
 from autodidax.core.primitive import Sample
 from autodidax.primitives.comparison import equal
 from autodidax.primitives.convert import convert_element_type, zeros_of
 from autodidax.primitives.elementwise import log, sin
 from autodidax.primitives.indexing import Slot, getitem_p
-from autodidax.primitives.reductions import argmax, reduce_or
-from autodidax.primitives.select import where
-from autodidax.primitives.shape import reshape
+from autodidax.primitives.reductions import reduce_or
 from autodidax.transforms.boundary import name_of, unshared
 from autodidax.transforms.calls import (
     HigherOrder,
@@ -121,7 +121,7 @@ class Cond(HigherOrder):
         linear = tuple(isinstance(a, LinearTracer) and a._trace is trace for a in operands)
         ins = tuple(a.node for a, on in zip(operands, linear, strict=True) if on)
         late = _union(linear_split(b, linear, affine=trace.affine)[1] for b in branches)
-        if all(late):
+        if all(late) and not any(map(has_effects, branches)):
             others = [a for a, on in zip(operands, linear, strict=True) if not on]
             return self.record_linear(trace, index, branches, linear, others, ins)
         # results that do not depend on the linear operands in any branch are values
@@ -165,6 +165,8 @@ class Cond(HigherOrder):
             programs = tuple(batch_program(b, trace, batched, force)[0] for b in branches)
             outs = self(index, *operands, branches=programs)
             return [trace.box(o) if f else o for o, f in zip(outs, force, strict=True)]
+        if any(map(has_effects, branches)):
+            return loop_p.row_by_row(self, trace, vals, dims, params)
         return [trace.box(o) for o in self._by_rows(trace, index, operands, batched, branches)]
 
     def _by_rows(self, trace: Any, index: Any, operands: list[Any], batched: Any, branches: Any) -> list[Any]:
@@ -185,19 +187,6 @@ class Cond(HigherOrder):
             outs = result if outs is None else [select_rows(taken, r, o) for r, o in zip(result, outs, strict=True)]
         assert outs is not None
         return outs
-
-
-def rows_like(taken: Any, size: int) -> Any:
-    """For each row its own number if it is taken, else that of the first row that is."""
-    if size == 0:
-        return np.arange(0)
-    return where(taken, np.arange(size), argmax(taken, axis=0))
-
-
-def select_rows(taken: Any, x: Any, y: Any) -> Any:
-    """Rows of x where taken, else of y."""
-    rank = len(shape_of(x))
-    return where(reshape(taken, shape=(*shape_of(taken), *(1,) * (rank - 1))), x, y)
 
 
 def _union(flags: Any) -> tuple[bool, ...]:

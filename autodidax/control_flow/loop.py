@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autodidax import errors
 from autodidax.compile.program import compiled
-from autodidax.control_flow.cond import rows_like, select_rows
-from autodidax.control_flow.rows import Rows, stack_rows
+from autodidax.control_flow.rows import Rows, rows_like, select_rows, stack_rows
 from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import get_aval
-from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr
-from autodidax.core.primitive import Sample
+from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, has_effects, subjaxprs
+from autodidax.core.primitive import Primitive, Sample
 from autodidax.primitives.comparison import logical_and
 from autodidax.primitives.convert import convert_element_type, zeros_like, zeros_of
 from autodidax.primitives.elementwise import sin
@@ -392,6 +392,8 @@ class Loop(HigherOrder):
             if grown == carry_on:
                 break
             carry_on = grown
+        if by_rows and any(map(has_effects, subjaxprs(params))):
+            return self.row_by_row(self, trace, vals, dims, params)
         carry = [
             repeated(x, trace.size) if new and not old else x
             for x, new, old in zip(parts.carry, carry_on, on.carry, strict=True)
@@ -413,6 +415,29 @@ class Loop(HigherOrder):
         for k, (o, b) in enumerate(zip(outs[count:], force, strict=True)):
             result.append(trace.box(o if k < n else moveaxis(o, 1, 0)) if b else o)
         return result
+
+    def row_by_row(
+        self, p: Primitive, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]
+    ) -> list[Any]:
+        """A batched call whose rows differ in what they run, in a loop over the rows: effects happen in the rows that
+        run them, once, one row after the other."""
+        name = trace.axis_name
+        if name is not None and any(_uses_axis(program, name) for program in subjaxprs(params)):
+            raise errors.UnsupportedError(
+                f"{p.name}: rows of the axis {name!r} that differ in what they run have both effects and collectives",
+                mend="move the collective, or the callback, out of the branch or loop",
+            )
+        mapped = [d is not None for d in dims]
+        consts = [v for v, on in zip(vals, mapped, strict=True) if not on]
+        xs = [v for v, on in zip(vals, mapped, strict=True) if on]
+
+        def one(*args: Any) -> list[Any]:
+            same, rows = iter(args[: len(consts)]), iter(args[len(consts) :])
+            return p.bind(*[next(rows) if on else next(same) for on in mapped], **params)
+
+        body, _ = stage(one, [*map(get_aval, consts), *map(_row_aval, xs)], transform="vmap")
+        outs = self.call(Parts([], [], consts, [], xs), None, body, trace.size, False)
+        return [trace.box(o) for o in outs]
 
     def _while_by_rows(self, trace: Any, parts: Parts, flags: Any, program: Any, params: dict[str, Any]) -> list[Any]:
         """A while loop whose rows stop at different times: it runs until all have, with the rows that have stopped fed
@@ -482,6 +507,14 @@ class Moved(NamedTuple):
     consts: list[Any]
     xs: list[Any]
     places: list[tuple[bool, int]]
+
+
+def _uses_axis(closed: ClosedJaxpr, name: Any) -> bool:
+    """Whether a program has a collective over a named axis."""
+    return any(
+        eqn.params.get("axis_name") == name or any(_uses_axis(program, name) for program in subjaxprs(eqn.params))
+        for eqn in closed.eqns
+    )
 
 
 def _positions(sizes: Sequence[int]) -> list[range]:

@@ -13,7 +13,7 @@ from autodidax.control_flow.loop import loop_p
 from autodidax.control_flow.operands import cast_outputs, concrete, flat_operands, is_staging, join_avals, stage_flat
 from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
-from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.jaxpr import ClosedJaxpr, has_effects
 from autodidax.primitives.convert import convert_element_type
 from autodidax.primitives.indexing import getitem_p
 from autodidax.primitives.shape import stack
@@ -26,6 +26,7 @@ from autodidax.transforms.boundary import (
     own_copy,
     unshared,
 )
+from autodidax.transforms.callbacks import performed_once
 
 
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
@@ -42,9 +43,11 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
     check_callable("while_loop", cond_fun)
     check_callable("while_loop", body_fun)
     val, stepped = init_val, False
+    test = None
     if not is_staging():
         while True:
-            known = concrete(_predicate(cond_fun(val)))
+            test = _predicate(cond_fun(val))
+            known = concrete(test)
             if known is None:
                 break
             if not known:
@@ -53,7 +56,7 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
                 val = body_fun(val)
             else:
                 val, stepped = _first_step("while_loop", body_fun, lambda v: (body_fun(v), None), val)[0], True
-    return _staged_while(cond_fun, body_fun, val)
+    return _staged_while(cond_fun, body_fun, val, test)
 
 
 def _predicate(x: Any) -> Any:
@@ -70,16 +73,18 @@ def _first_step(transform: str, fun: Any, step: Callable[[Any], tuple[Any, Any]]
     """The first step of a loop in plain Python, `step(carry) -> (carry, rest)`. The carry is held to what a staged loop
     demands of it, and Python scalars in it take the dtype that the body gives them."""
     leaves, carry_tree = flat_operands(transform, init)
-    while True:
-        carry, rest = step(carry_tree.unflatten(leaves))
-        outs, own_tree = tree.flatten(carry)
-        outs = [as_output(x, lambda: f"{transform}: the carry that {name_of(fun)} returned") for x in outs]
-        _check_carry_tree(transform, fun, carry_tree, own_tree)
-        avals = [get_aval(x) for x in leaves]
-        joined = _join_carry(transform, fun, avals, [get_aval(x) for x in outs])
-        if all(a.dtype == j.dtype for a, j in zip(avals, joined, strict=True)):
-            return carry, rest
-        leaves = _converted(leaves, avals, joined)
+    with performed_once() as effects:
+        while True:
+            carry, rest = step(carry_tree.unflatten(leaves))
+            outs, own_tree = tree.flatten(carry)
+            outs = [as_output(x, lambda: f"{transform}: the carry that {name_of(fun)} returned") for x in outs]
+            _check_carry_tree(transform, fun, carry_tree, own_tree)
+            avals = [get_aval(x) for x in leaves]
+            joined = _join_carry(transform, fun, avals, [get_aval(x) for x in outs])
+            if all(a.dtype == j.dtype for a, j in zip(avals, joined, strict=True)):
+                return carry, rest
+            leaves = _converted(leaves, avals, joined)
+            effects.rewind()
 
 
 def _converted(leaves: list[Any], avals: Sequence[ShapedArray], joined: Sequence[ShapedArray]) -> list[Any]:
@@ -99,7 +104,8 @@ def _check_carry_tree(transform: str, fun: Any, carry_tree: tree.PyTreeDef, own_
         )
 
 
-def _staged_while(cond_fun: Any, body_fun: Any, init: Any) -> Any:
+def _staged_while(cond_fun: Any, body_fun: Any, init: Any, first_test: Any = None) -> Any:
+    """The loop as one operation; `first_test` is what the condition said of `init`, where it has been evaluated."""
     leaves, in_tree = flat_operands("while_loop", init)
     args_tree = tree.treedef_tuple([in_tree])
     same = lambda out_tree: (out_tree, in_tree, None)
@@ -111,6 +117,13 @@ def _staged_while(cond_fun: Any, body_fun: Any, init: Any) -> Any:
             f"while_loop: the condition must return one boolean scalar, it returns {test.out_avals}",
             mend="compare (x > 0 for x), and reduce arrays with all() or any()",
         )
+    if first_test is not None and has_effects(test):  # which are not to happen twice: the carry holds the test's result
+
+        def step(carry: tuple[Any, Any]) -> tuple[Any, Any]:
+            val = body_fun(carry[1])
+            return cond_fun(val), val
+
+        return _staged_while(lambda carry: carry[0], _named_as(body_fun, step), (first_test, init))[1]
     outs = loop_p(
         *test_captured, *captured, *leaves, cond=test, body=body, n_cond=len(test_captured), n_const=len(captured),
         n_carry=len(leaves), length=UnknownSize(), reverse=False, counted=False,

@@ -1,4 +1,4 @@
-"""The rows that a loop stacks, also where their length is only known at run time."""
+"""The rows that a loop stacks, also where their length is only known at run time; and the choice of rows by vmap."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from typing import Any
 import numpy as np
 
 from autodidax.core.avals import ShapedArray, UnknownSize
+from autodidax.core.interpreters import shape_of
+from autodidax.primitives.reductions import argmax
+from autodidax.primitives.select import where
+from autodidax.primitives.shape import reshape
 
 
 def stack_rows(rows: list[Any], aval: ShapedArray) -> np.ndarray:
@@ -51,3 +55,16 @@ class Rows:
         out = np.zeros((len(self.rows), *filled.shape[1:]), self.aval.dtype)
         out[:n] = filled
         return out
+
+
+def rows_like(taken: Any, size: int) -> Any:
+    """For each row its own number if it is taken, else that of the first row that is."""
+    if size == 0:
+        return np.arange(0)
+    return where(taken, np.arange(size), argmax(taken, axis=0))
+
+
+def select_rows(taken: Any, x: Any, y: Any) -> Any:
+    """Rows of x where taken, else of y."""
+    rank = len(shape_of(x))
+    return where(reshape(taken, shape=(*shape_of(taken), *(1,) * (rank - 1))), x, y)

@@ -56,6 +56,12 @@ class JaxprEqn:
         self.outvars = outvars
         self.params = params
 
+    @property
+    def has_effect(self) -> bool:
+        """Whether it does something beside computing its results, itself or in a program that it carries: then every
+        pass keeps it, once and in its place."""
+        return self.primitive.effect or any(map(has_effects, subjaxprs(self.params)))
+
 
 class Jaxpr:
     """`{ lambda constvars ; invars . let eqns in outvars }`."""
@@ -170,6 +176,14 @@ def subjaxprs(params: dict[str, Any]) -> Iterator[ClosedJaxpr]:
         for item in v if isinstance(v, tuple | list) else (v,):
             if isinstance(item, ClosedJaxpr):
                 yield item
+
+
+def has_effects(closed: ClosedJaxpr) -> bool:
+    """Whether a program does something beside computing its results."""
+    found = closed.derived.get("effects")
+    if found is None:
+        found = closed.derived["effects"] = any(eqn.has_effect for eqn in closed.jaxpr.eqns)
+    return found
 
 
 def check_jaxpr(jaxpr: Jaxpr) -> None:

@@ -129,6 +129,7 @@ class Primitive:
     zero_derivative = False
     nondifferentiable: str | None = None
     vjp: Any = None
+    effect = False  # does something beside computing its results: its equations are kept, once each, and in order
     stages_itself = False  # writes its own equations (custom rules stage their functions first)
     higher_order = False  # carries jaxprs or callables; handles the traces itself
     checked: bool | str = True  # the rule checker goes over its samples; a text says why it does not

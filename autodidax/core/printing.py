@@ -55,7 +55,7 @@ def _format_eqn(eqn: ir.JaxprEqn, context: _Context, indent: str) -> str:
     args = " ".join(context.atom(a) for a in eqn.invars)
     params = _format_params(eqn.params, context, indent)
     outs = " ".join(context.binder(v) for v in eqn.outvars)
-    return f"{outs} = {eqn.primitive.name}{params} {args}"
+    return f"{outs} = {eqn.primitive.name}{params} {args}" if outs else f"{eqn.primitive.name}{params} {args}".rstrip()
 
 
 def _format_params(params: dict[str, Any], context: _Context, indent: str) -> str:

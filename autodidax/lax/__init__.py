@@ -13,6 +13,7 @@ from numpy import broadcast_shapes, empty
 from autodidax import scipy as _scipy
 from autodidax.control_flow.cond import cond, switch
 from autodidax.control_flow.loops import fori_loop, map, scan, while_loop
+from autodidax.control_flow.solves import custom_linear_solve, custom_root, fixed_point
 from autodidax.lax.arithmetic import (
     RoundingMethod,
     clamp,
@@ -218,10 +219,10 @@ __all__ = [
     "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast", "broadcast_in_dim", "broadcast_shapes",
     "broadcast_to_rank", "broadcasted_iota", "cbrt", "ceil", "clamp", "clz", "collapse", "complex", "concatenate",
     "cond", "conj", "conv", "conv_dimension_numbers", "conv_general_dilated", "conv_with_general_padding",
-    "convert_element_type", "cos", "cosh", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "div", "dot",
+    "convert_element_type", "cos", "cosh", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "custom_linear_solve", "custom_root", "div", "dot",
     "dot_general", "dtype", "dynamic_index_in_dim", "dynamic_slice", "dynamic_slice_in_dim",
     "dynamic_update_index_in_dim", "dynamic_update_slice", "dynamic_update_slice_in_dim", "empty", "eq", "exp", "exp2",
-    "expand_dims", "expm1", "floor", "fori_loop", "full", "full_like", "ge", "gt", "imag", "index_in_dim",
+    "expand_dims", "expm1", "fixed_point", "floor", "fori_loop", "full", "full_like", "ge", "gt", "imag", "index_in_dim",
     "integer_pow", "iota", "is_finite", "le", "log", "log1p", "lt", "map", "max", "min", "mul", "ne", "neg",
     "nextafter", "optimization_barrier", "pad", "padtype_to_pads", "platform_dependent", "pmax", "pmean", "pmin",
     "population_count", "pow", "ppermute", "psum", "real", "reciprocal", "reduce", "reduce_and", "reduce_max",

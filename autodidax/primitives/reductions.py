@@ -177,11 +177,19 @@ class LogSumExp(Primitive):
         if x.dtype.kind not in "f":
             x = x.astype(np.float64)
         largest = np.maximum.reduce(x, axis=axes, keepdims=True, initial=-np.inf)
-        largest = np.where(np.isfinite(largest), largest, x.dtype.type(0))
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.log(np.add.reduce(np.exp(x - largest), axis=axes)) + np.reshape(
-                largest, without_axes(x.shape, axes)
-            )
+        finite = np.isfinite(largest)
+        shift = np.where(finite, largest, x.dtype.type(0))
+        with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+            terms = np.exp(x - shift)
+            shape = without_axes(x.shape, axes)
+            # the largest terms are counted, and the rest goes through log1p, which keeps the digits of a small sum
+            top = x == shift
+            count = np.add.reduce(top, axis=axes, dtype=x.dtype)
+            rest = np.add.reduce(np.where(top, x.dtype.type(0), terms), axis=axes) / count
+            out = np.log1p(rest) + np.log(count) + np.reshape(shift, shape)
+            if finite.all():
+                return out
+            return np.where(np.reshape(finite, shape), out, np.log(np.add.reduce(terms, axis=axes)))[()]
 
     def abstract_eval(self, x, *, axes):
         dtype = x.dtype if x.dtype.kind == "f" else np.dtype(np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_PARTS = ("linalg", "special")
+_PARTS = ("integrate", "linalg", "sparse", "special")
 
 
 def __getattr__(name: str) -> Any:

@@ -97,8 +97,9 @@ def _rows(f: Callable[..., Any], args: tuple[Any, ...], size: int, rng: np.rando
     """The arguments of each row: those given first; others close by, as long as f takes them."""
     rows = [args]
     while len(rows) < size:
+        count = len(rows)
         for factor in (1.0, 1e-2, 0.0):
-            row = tree.map(lambda x, c=factor: _moved(x, c * MOVE, rng), args)
+            row = tree.map(lambda x, c=factor, i=count: _moved(x, c * MOVE, i, rng), args)
             try:
                 f(*row)
             except Exception:  # outside the domain: closer, then
@@ -108,9 +109,12 @@ def _rows(f: Callable[..., Any], args: tuple[Any, ...], size: int, rng: np.rando
     return rows
 
 
-def _moved(x: Any, by: float, rng: np.random.Generator) -> Any:
-    if not is_inexact(dtype_of(x)) or type(x) in PYTHON_SCALARS:
+def _moved(x: Any, by: float, row: int, rng: np.random.Generator) -> Any:
+    """A value close by; integers and booleans in another order, which are then as valid as before."""
+    if type(x) in PYTHON_SCALARS:
         return x
+    if not is_inexact(dtype_of(x)):
+        return np.roll(x, row if by else 0, axis=-1) if np.ndim(x) else x
     return np.asarray(x + by * dirs.input_scale(x) * dirs.normal(rng, x), dtype_of(x))[()]
 
 

@@ -119,9 +119,17 @@ def signs(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
 
 
 def stretched(xs: Sequence[Any], way: Sequence[Any], relative: float) -> list[Any]:
-    """Every entry of the inputs made larger by a part of itself, or smaller, the way its sign says."""
-    return [x if s is None else np.asarray(np.asarray(x) * (1 + relative * s), dtype_of(x))[()]
-            for x, s in zip(xs, way, strict=True)]  # fmt: skip
+    """Every entry of the inputs made larger by a part of itself, or smaller, the way its sign says; zeros by that part
+    of what they may be moved by."""
+    out: list[Any] = []
+    for x, sign in zip(xs, way, strict=True):
+        if sign is None:
+            out.append(x)
+            continue
+        a = np.asarray(x)
+        step = sign * relative * (np.where(a == 0, input_scale(a), a) if np.any(a == 0) else a)
+        out.append(np.asarray(a + step, dtype_of(x))[()])
+    return out
 
 
 def basis(xs: Sequence[Any]) -> Iterator[list[Any]]:

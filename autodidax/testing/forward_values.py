@@ -13,13 +13,15 @@ from autodidax.testing import precision as digits
 from autodidax.testing.comparison import ROUNDINGS, entry
 from autodidax.testing.diagnosis import diagnose, guess
 from autodidax.testing.kinks import check_between
-from autodidax.testing.linearity import ERRORS
-from autodidax.testing.numeric import Estimate, pack
+from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
+from autodidax.testing.numeric import Estimate, pack, widened
 from autodidax.testing.point import Point
+from autodidax.testing.rules import RuleRaised
 
 FURTHER = (16.0, 2.0**12, 2.0**20, 2.0**24)  # steps at which the size of a function is looked for
 DIRECTIONS = 12  # in which a numeric derivative has to be linear
 RESOLUTION = 1e-8  # of that size, below which a function may be flat by rounding
+SINGLE = 4.0  # machine epsilons of single precision that a rule may be off by when it is run in double precision
 LOPSIDED = 1e-3  # an argument whose share of the derivative is less is looked at alone
 
 
@@ -47,6 +49,8 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
     if np.any(judged) or not judged.size:
         point.judged = True
         point.report.passed("fwd")
+    if not point.failed:
+        _in_double_precision(point)
     size = np.max(np.abs(pack(tys)), initial=0)
     for k, part in point.parts.items():
         if not point.failed and np.max(np.abs(pack(part)), initial=0) <= LOPSIDED * size:
@@ -58,6 +62,27 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
                 return
     if point.thorough and not point.failed and not point.kinks_declared:
         digits.check(point, "fwd", lambda xs: pack(point.pushed(xs, point.ts)))
+
+
+def _in_double_precision(point: Point) -> None:
+    """A rule at single precision arguments once more at the same ones in double precision, where its own rounding does
+    not hide errors that are small; to the accuracy that single precision asks for."""
+    if not point.computes_in_double():
+        return
+    eps = dirs.unit_roundoff(point.xs, point.ys)
+    xs, ts = widened(point.xs), [None if t is None else dirs.wide(t)[()] for t in point.ts]
+    try:
+        got = pack(point.pushed(xs, ts))
+    except RuleRaised:  # it need not take double precision
+        return
+    est = point.estimate(ts)
+    if got.shape != est.value.shape:
+        return
+    known = est.conclusive(got, point.precision)
+    size = np.abs(est.value) + 0.01 * np.max(np.abs(est.value[known]), initial=0)
+    wrong = known & ~(np.abs(got - est.value) <= ERRORS * est.error + SINGLE * eps * size + 1e-300)
+    if np.any(wrong) and not np.any(wrong & ~linear_there(point, ts, est)):
+        _wrong_value(point, "value", ts, got, est, wrong)
 
 
 def _unjudged(point: Point, judged: np.ndarray, at_kink: np.ndarray) -> str:
@@ -82,12 +107,13 @@ def _compare_along(
         if not np.any(wrong) and (np.all(known) or point.beside):
             break
     if np.any(wrong):
-        wrong, ratio, known = _judge(point, got, est, _noise(point, ts, tys))
+        wrong, ratio, known = _judge(point, got, est, _noise(point, ts))
     if np.any(wrong):
         size = flat_size(point, got, est, ts)
         doubtful = (size > 0) & (np.abs(got) <= RESOLUTION * size) | ~linear_there(point, ts, est)
         wrong, known = wrong & ~doubtful, known & ~doubtful
-    if np.any(wrong) and point.beside:
+    near = np.abs(got - est.value) <= digits.ROUNDING * np.max(np.abs(est.value), initial=0)
+    if np.any(wrong) and (point.beside or np.all(near | ~wrong)):
         lost = wrong
         wrong = wrong & _judge(point, got, est, digits.wiggle(point, lambda xs: pack(point.pushed(xs, ts))))[0]
         digits.warn(point, "fwd", np.where(lost & ~wrong, np.abs(got - est.value), 0), np.abs(est.value), point.ys)
@@ -126,7 +152,8 @@ def _judge(
     tolerance = tolerance + max(np.finfo(dtype_of(y)).tiny for y in point.ys if is_inexact(dtype_of(y)))
     if eps > 1e-10:  # the rule works in single precision: its intermediate results are rounded to that,
         tolerance = tolerance + ROUNDINGS * eps * 0.03 * np.max(np.abs(want[judged]), initial=0)
-        tolerance = tolerance + ROUNDINGS * eps * np.abs(pack(point.ys))  # as f itself is
+        reach = max(1.0, *(float(np.max(np.abs(t), initial=0)) for t in point.ts if t is not None))
+        tolerance = tolerance + ROUNDINGS * eps * reach * np.abs(pack(point.ys))  # as f itself is
     if noise is not None:
         tolerance = tolerance + ERRORS * noise
     if "atol" in point.overrides or "rtol" in point.overrides:
@@ -160,8 +187,9 @@ def linear_there(point: Point, ts: list[Any], est: Estimate) -> np.ndarray:
     no derivative, though it has slopes along lines."""
     linear = np.ones(est.value.shape, bool)
     for _ in range(DIRECTIONS):
-        us = [None if t is None else u for t, u in zip(ts, dirs.tangents(point.rng, point.xs), strict=True)]
-        both = [None if t is None else t + u for t, u in zip(ts, us, strict=True)]
+        drawn = dirs.tangents(point.rng, point.xs)
+        us = [None if t is None else dirs.wide(u)[()] for t, u in zip(ts, drawn, strict=True)]
+        both = [None if t is None else dirs.wide(t)[()] + u for t, u in zip(ts, us, strict=True)]
         one, two = point.estimate(us, quick=True), point.estimate(both, quick=True)
         size = np.abs(est.value) + np.abs(one.value) + np.abs(two.value)
         error = est.error + one.error + two.error
@@ -172,13 +200,14 @@ def linear_there(point: Point, ts: list[Any], est: Estimate) -> np.ndarray:
     return linear
 
 
-def _noise(point: Point, ts: list[Any], tys: list[Any]) -> np.ndarray:
-    """How much the tangent moves when point and direction move by one unit in the last place."""
-    moved = [
-        np.abs(pack(point.pushed(dirs.nudged(point.rng, point.xs), dirs.nudged(point.rng, ts))) - pack(tys))
-        for _ in range(2)
-    ]
-    noise = np.maximum(*moved)
+def _noise(point: Point, ts: list[Any]) -> np.ndarray:
+    """How far tangents differ from each other when point and direction move by some units in the last place."""
+    runs = [pack(point.pushed(dirs.nudged(point.rng, point.xs), dirs.nudged(point.rng, ts))) for _ in OTHER_FACTORS]
+    noise = (
+        np.abs(np.ptp(runs, axis=0))
+        if not np.iscomplexobj(runs)
+        else np.ptp(np.real(runs), axis=0) + np.ptp(np.imag(runs), axis=0)
+    )
     finite = noise[np.isfinite(noise)]
     return np.nan_to_num(noise) + (0.1 * float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0)
 

@@ -33,15 +33,20 @@ def check_linearity(
     """A rule's linear map `apply` at `vs`, whose result there is `out`: homogeneity, additivity, purity, determinism,
     and that memory layouts do not matter. `at(xs)` runs the rule again for the same map.
 
-    Two calls of that, with all values in another layout, the entries of a random mask scaled by a large negative power
-    of two and the others by a small one, show whether there is anything to look for more closely.
+    Two calls of that, with all values in another layout, some entries scaled up and others down, show whether there is
+    anything to look for more closely.
     """
     kept = snapshot(out)
     active = [k for k, v in enumerate(vs) if v is not None]
-    if not _splits(point, at, vs, out):
+    parts = _mixed_parts(point.rng, vs)
+    failures = len(point.report.failures)
+    if not _splits(point, at, parts, vs, out):
         _layout(point, mode, at, vs, out)
         _homogeneity(point, mode, apply, vs, out)
         _additivity(point, mode, apply, vs, out, _masked_parts(point.rng, vs))
+        _additivity(point, mode, apply, vs, out, *parts)
+        if len(point.report.failures) == failures and _splits(point, at, parts, vs, out):
+            point.fail(mode, "determinism", "two runs of the rule on the same values give different results")
     if len(active) > 1:
         for zeros in (True, False):
             _additivity(point, mode, apply, vs, out, [dirs.only(vs, k, zeros=zeros) for k in active])
@@ -50,22 +55,61 @@ def check_linearity(
     point.report.passed(mode)
 
 
-def _splits(point: Point, at: Callable[[list[Any]], Apply], vs: list[Any], out: list[Any]) -> bool:
-    """Whether two parts of `vs`, scaled very differently, add up to `out` when they are scaled back.
+def check_zeros(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any]) -> None:
+    """A linear map where shortcuts for zeros are taken: all are zero, some are, or a part adds up to zero."""
+    zeros = apply([None if v is None else np.zeros_like(v) for v in vs])
+    for k, (z, w) in enumerate(zip(zeros, out, strict=True)):
+        if z is not None and np.any(np.where(np.isfinite(w), z, 0)):
+            message = f"scaling the {seed_name(mode)} by 0 does not scale the result {k}"
+            point.fail(mode, "homogeneity", message, expected="zeros", got=brief(z))
+            return
+    _additivity(point, mode, apply, vs, out, _masked_parts(point.rng, vs))
+    sums = [_zero_sum(point.rng, v) for v in vs]
+    if any(v is not None and np.any(v) for v in sums):
+        rest = [None if v is None else np.asarray(v - p, v.dtype)[()] for v, p in zip(vs, sums, strict=True)]
+        _additivity(point, mode, apply, vs, out, [sums, rest])
+
+
+def _zero_sum(rng: np.random.Generator, v: Any) -> Any:
+    """One entry of `v`, and its negative in the place of another; zeros elsewhere."""
+    if v is None or np.size(v) < 2:
+        return None if v is None else np.zeros_like(v)
+    part = np.zeros_like(v)
+    i, j = rng.choice(np.size(v), 2, replace=False)
+    part.flat[i], part.flat[j] = v.flat[i], -v.flat[i]
+    return part
+
+
+def _splits(
+    point: Point, at: Callable[[list[Any]], Apply], parts: tuple[Any, Any], vs: list[Any], out: list[Any]
+) -> bool:  # fmt: skip
+    """Whether two parts of `vs`, scaled very differently, add up to so many times `out` when they are scaled back.
 
     Of a single number, both parts are the whole.
     """
     scales = (-(2.0**60), 2.0**-60) if dirs.unit_roundoff(vs) < 1e-12 else (-(2.0**20), 2.0**-20)
     single = sum(int(np.size(v)) for v in vs if v is not None) < 2
-    parts = [vs, vs] if single else _masked_parts(point.rng, vs)
+    pair, times = ([vs, vs], 2.0) if single else parts
     apply = at([_other_layout(x) for x in point.xs])
     results = []
-    for part, c in zip(parts, scales, strict=True):
+    for part, c in zip(pair, scales, strict=True):
         results.append(dirs.scaled(apply([_other_layout(v) for v in dirs.scaled(part, c)]), 1 / c))
     sums = [[r[k] for r in results] for k in range(len(out))]
     if single:
         return all(w is None or all(close(p, w) for p in own) for own, w in zip(sums, out, strict=True))
-    return all(w is None or additive(own, w) for own, w in zip(sums, out, strict=True))
+    return all(w is None or additive(own, w * times) for own, w in zip(sums, out, strict=True))
+
+
+def _mixed_parts(rng: np.random.Generator, vs: list[Any]) -> tuple[list[list[Any]], float]:
+    """Two vectors, in each of which some entries are tiny beside the others, and what times `vs` they add up to."""
+    tiny = 2.0**-20 if dirs.unit_roundoff(vs) < 1e-12 else 2.0**-10
+    ones, others = _masked_parts(rng, vs)
+    mixed = [
+        [None if a is None else np.asarray(a + b * dtype_of(b).type(tiny), dtype_of(a))[()]
+         for a, b in zip(*pair, strict=True)]
+        for pair in ((ones, others), (others, ones))
+    ]  # fmt: skip
+    return mixed, 1 + tiny
 
 
 def _factors(vs: Sequence[Any]) -> tuple[float, ...]:
@@ -90,17 +134,17 @@ def _homogeneity(point: Point, mode: str, apply: Apply, vs: list[Any], out: list
 
 
 def _additivity(
-    point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any], parts: list[list[Any]]
+    point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any], parts: list[list[Any]], times: float = 1.0
 ) -> None:  # fmt: skip
-    """The results of the parts of `vs` add up to the whole."""
+    """The results of the parts add up to so many times the whole."""
     results = [apply(p) for p in parts]
     for k, w in enumerate(out):
         own = [r[k] for r in results]
-        if w is None or additive(own, w):
+        if w is None or additive(own, w * times):
             continue
-        if not additive(own, w, slack=ERRORS * _noise(point, apply, vs, out, k, scaling=True)):
+        if not additive(own, w * times, slack=ERRORS * _noise(point, apply, vs, out, k, scaling=True)):
             message = f"the result {k} of one part of the {seed_name(mode)} at a time does not add up to the whole"
-            point.fail(mode, "additivity", message, expected=brief(w), got=brief(sum(own)))
+            point.fail(mode, "additivity", message, expected=brief(w * times), got=brief(sum(own)))
             return
 
 
@@ -155,11 +199,13 @@ def _layout_noise(
 
 
 def _other_layout(x: Any) -> Any:
-    """A view with the same values: axes in reverse order of memory, every second entry, from the end."""
+    """A view with the same values: axes in another order of memory, every second entry, from the end."""
     if type(x) is not np.ndarray or x.size < 2 or not is_inexact(dtype_of(x)):
         return x
-    buffer = np.zeros((*x.shape[::-1][:-1], 2 * x.shape[0]), x.dtype)
-    view = buffer[..., ::-2].T
+    if x.flags.c_contiguous:
+        view = np.zeros((*x.shape[::-1][:-1], 2 * x.shape[0]), x.dtype)[..., ::-2].T
+    else:
+        view = np.zeros((*x.shape[:-1], 2 * x.shape[-1]), x.dtype)[..., ::-2]
     view[...] = x
     return view
 

@@ -13,6 +13,9 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("eigvalsh", "jvp", "parameter changed", "lower"): (
         "at Hermitian points, where alone the derivative is defined, both triangles hold the same numbers"
     ),
+    ("spectral_quotient", "jvp", "parameter changed", "transposed"): (
+        "it differs only in columns of zeros over gaps of zero, between 0 and nan: there is no derivative"
+    ),
     ("eigvalsh", "jvp", "call forgotten", "adjoint(x) as x, in hermitian_part"): (
         "the real part of the diagonal of v^H t v is the same for t and for its Hermitian part"
     ),

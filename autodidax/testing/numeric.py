@@ -81,7 +81,7 @@ class Estimate:
         scale = np.maximum(np.abs(self.value), _largest(self.value))
         known = self.error <= precision * scale
         zero = (np.abs(self.value) <= 3 * self.error) & (self.error <= 1e-3 * precision * self.size)
-        zero &= np.abs(got) <= 4 * EPS * self.size
+        zero &= (np.abs(got) <= 4 * EPS * self.size) | ~np.isfinite(got)
         with np.errstate(invalid="ignore"):
             return (known | zero) & ~self.kink & np.isfinite(self.error) & np.isfinite(self.value)
 
@@ -142,10 +142,16 @@ def directional_derivative(
         # varies faster than the coarse one can see
         resolved = contradiction & (second.error < RESOLVED * np.abs(second.value))
         better = (second.error < first.error) | resolved
+        # a slope that is seen from afar only may be below the resolution of f close by
+        faint = (np.abs(second.value) <= 3 * second.error) & (np.abs(first.value) > 3 * first.error)
         smooth = ~second.kink & (second.error < 1e-6 * np.abs(second.value))  # what looked like a kink from afar
     return Estimate(
         np.where(better, second.value, first.value),
-        np.where(contradiction & ~resolved, apart, np.where(better, second.error, first.error)),
+        np.where(
+            contradiction & ~resolved | better & faint,
+            apart + second.error,
+            np.where(better, second.error, first.error),
+        ),
         np.where(better, second.kink, first.kink & ~smooth),
         first.size,
         first.evaluations + second.evaluations,
@@ -260,6 +266,7 @@ def _kinks(bends: np.ndarray, slopes: np.ndarray, steps: np.ndarray, noise: np.n
     """Entries whose one-sided slopes differ: (f(x+h) + f(x-h) - 2 f(x)) / h does not go to zero with h."""
     fine = bends[-FINEST:]
     jump = np.abs((RATIO * fine[1:] - fine[:-1]) / (RATIO - 1))  # extrapolated to step zero
-    jump -= 40 * noise / steps[-FINEST + 1 :, None]
+    steady = jump[-1] >= 0.7 * jump[0]  # where it fades with the step, it is a power above the first
+    jump = jump - 40 * noise / steps[-FINEST + 1 :, None]
     slope = np.max(np.abs(slopes[-FINEST:]), axis=0)
-    return np.min(jump, axis=0) > 1e-6 * slope
+    return (np.min(jump, axis=0) > 1e-6 * slope) & steady

@@ -112,6 +112,10 @@ class Point:
                 mend="let it take float64 as well: the numeric side runs in double precision",
             ) from e
 
+    def computes_in_double(self) -> bool:
+        """Whether the arguments are in single precision, and the function would compute in double precision."""
+        return dirs.unit_roundoff(self.xs, self.ys) > 1e-10 and self.accuracy < 1e-12
+
     @property
     def precision(self) -> float:
         """Relative accuracy to ask of a numeric estimate: less where the function computes in single precision."""

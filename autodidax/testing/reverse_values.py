@@ -10,33 +10,80 @@ from autodidax.testing import directions as dirs
 from autodidax.testing import precision as digits
 from autodidax.testing.comparison import ROUNDINGS, entry
 from autodidax.testing.diagnosis import diagnose, guess
-from autodidax.testing.forward_values import RESOLUTION, flat_size, linear_there
+from autodidax.testing.forward_values import RESOLUTION, SINGLE, flat_size, linear_there
 from autodidax.testing.kinks import check_between
 from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
-from autodidax.testing.numeric import Estimate, pack
+from autodidax.testing.numeric import Estimate, pack, widened
 from autodidax.testing.point import Point
+from autodidax.testing.rules import RuleRaised
+
+FAINT = 1e-3  # share of a pairing
 
 
 def check_cotangent(point: Point, gs: list[Any]) -> None:
     """Reverse mode against the numeric derivative, through the pairing with the cotangent, an input at a time."""
     for k, t in enumerate(point.ts):
-        if t is not None and np.size(t) and not _pairing_agrees(point, gs, k, dirs.only(point.ts, k)):
+        if t is not None and np.size(t) and not _pairing_agrees(point, gs, point.cts, k, dirs.only(point.ts, k)):
             relative = dirs.only(dirs.tangents(point.rng, point.xs, relative=True), k)
             if point.failed:
                 return
-            if not np.any(relative[k]) or not _pairing_agrees(point, gs, k, relative):
+            if not np.any(relative[k]) or not _pairing_agrees(point, gs, point.cts, k, relative):
                 point.unsure("rev", f"{point.rules.label(k)}: the numeric derivative is not known well enough")
                 if not point.failed:
                     check_between(point, "rev")
+    _in_double_precision(point)
 
 
-def _pairing_agrees(point: Point, gs: list[Any], k: int, ts: list[Any]) -> bool:
+def _in_double_precision(point: Point) -> None:
+    """A rule at single precision arguments once more at the same ones in double precision, to the accuracy that single
+    precision asks for."""
+    if point.failed or not point.computes_in_double():
+        return
+    xs, cts = widened(point.xs), [None if c is None else dirs.wide(c)[()] for c in point.cts]
+    try:
+        gs = point.pulled(xs, cts)
+    except RuleRaised:  # it need not take double precision
+        return
+    for k, t in enumerate(point.ts):
+        if t is None or not np.size(t):
+            continue
+        ts = [None if v is None else dirs.wide(v)[()] for v in dirs.only(point.ts, k)]
+        est = point.estimate(ts)
+        if np.shape(gs[k]) != np.shape(t) or not np.all(est.conclusive(est.value, point.precision)):
+            continue
+        got, want, _ = _pairing(point, gs, cts, k, ts, est)
+        terms = float(np.sum(np.abs(pack(cts) * est.value)))
+        tolerance = ERRORS * float(np.sum(np.abs(pack(cts)) * est.error))
+        tolerance += SINGLE * dirs.unit_roundoff(point.xs, point.ys) * terms + 1e-300
+        if not abs(got - want) <= tolerance and np.all(linear_there(point, ts, est)):
+            _wrong_pairing(point, k, ts, got, want, tolerance)
+            return
+
+
+def _wrong_pairing(point: Point, k: int, ts: list[Any], got: float, want: float, tolerance: float) -> None:
+    details = {"guess": guess(np.array([got]), np.array([want]), np.array([True]))}
+    point.fail(
+        "rev", "value", "<J^T ct, t> differs from <ct, numeric derivative along t>",
+        argument=point.rules.label(k),
+        expected=f"{want:.12g} with an error of at most {tolerance / ERRORS:.1g}",
+        got=f"{got:.12g}",
+        **(details | diagnose(point, "rev", ts, None)),
+    )  # fmt: skip
+
+
+def _faint_outputs(point: Point, cts: list[Any], est: Estimate) -> list[int]:
+    """Outputs whose share of the pairing is too small to be seen beside the others."""
+    terms = dirs.unpacked(np.abs(pack(cts) * est.value), point.ys)
+    shares = [0.0 if t is None else float(np.sum(t)) for t in terms]
+    return [i for i, share in enumerate(shares) if 0 < share < FAINT * max(shares)]
+
+
+def _pairing_agrees(point: Point, gs: list[Any], cts: list[Any], k: int, ts: list[Any]) -> bool:
     """Compare <J^T ct, t> with <ct, numeric derivative along t>; whether all of it can be judged.
 
     Only the outputs that are known are paired. What looks wrong beside a quick estimate is held against a thorough
     one, and then against the rule's noise.
     """
-    cts = point.cts
     for quick in (True, False):
         est = point.estimate(ts, quick=quick)
         known = est.conclusive(est.value, point.precision)
@@ -45,7 +92,7 @@ def _pairing_agrees(point: Point, gs: list[Any], k: int, ts: list[Any]) -> bool:
                 continue
             if not np.any(known):
                 return False
-            cts = _masked_cotangents(point, known)
+            cts = _masked_cotangents(point, cts, known)
             gs = point.pulled(point.xs, cts)
             if not np.all(np.isfinite(gs[k])):  # zero cotangents times infinite slopes
                 ts = [None if t is None else np.where(np.isfinite(gs[k]), t, np.zeros_like(t))[()] for t in ts]
@@ -55,35 +102,31 @@ def _pairing_agrees(point: Point, gs: list[Any], k: int, ts: list[Any]) -> bool:
         if abs(got - want) <= tolerance:
             point.report.passed("rev", abs(got - want) / tolerance)
             point.judged = True
+            for i in _faint_outputs(point, cts, est) if not point.failed else ():
+                own = dirs.only(cts, i)
+                _pairing_agrees(point, point.pulled(point.xs, own), own, k, ts)
             return bool(np.all(known))
     if np.isfinite(got):
-        tolerance += ERRORS * _noise(point, cts, k, ts, got)
+        tolerance += ERRORS * _noise(point, cts, k, ts)
     if abs(got - want) <= tolerance:
         point.report.passed("rev", abs(got - want) / tolerance)
         return bool(np.all(known))
     size = np.sum(np.abs(pack(cts)) * flat_size(point, np.full(est.value.shape, got), est, ts))
     if 0 < abs(got) <= RESOLUTION * size or not np.all(linear_there(point, ts, est)):
         return False
-    if point.beside and np.isfinite(got):
+    if np.isfinite(got) and (point.beside or abs(got - want) <= digits.ROUNDING * abs(want)):
         run = lambda xs: np.array([dirs.pairing([point.pulled(xs, cts)[k]], [ts[k]])[0]])
         if abs(got - want) <= tolerance + ERRORS * float(digits.wiggle(point, run)[0]):
             digits.warn(point, "rev", np.array([abs(got - want)]), np.array([abs(want)]), None)
             return bool(np.all(known))
-    details = {"guess": guess(np.array([got]), np.array([want]), np.array([True]))}
-    point.fail(
-        "rev", "value", "<J^T ct, t> differs from <ct, numeric derivative along t>",
-        argument=point.rules.label(k),
-        expected=f"{want:.12g} with an error of at most {tolerance / ERRORS:.1g}",
-        got=f"{got:.12g}",
-        **(details | diagnose(point, "rev", ts, None)),
-    )  # fmt: skip
+    _wrong_pairing(point, k, ts, got, want, tolerance)
     return True
 
 
-def _masked_cotangents(point: Point, known: np.ndarray) -> list[Any]:
+def _masked_cotangents(point: Point, cts: list[Any], known: np.ndarray) -> list[Any]:
     masks = dirs.unpacked(known, point.ys)
     return [None if c is None else np.where(m, c, np.zeros_like(c))[()]
-            for c, m in zip(point.cts, masks, strict=True)]  # fmt: skip
+            for c, m in zip(cts, masks, strict=True)]  # fmt: skip
 
 
 def _pairing(
@@ -100,10 +143,10 @@ def _pairing(
     return got, want, tolerance
 
 
-def _noise(point: Point, cts: list[Any], k: int, ts: list[Any], got: float) -> float:
-    moved = [abs(dirs.pairing([point.pulled(dirs.nudged(point.rng, point.xs), cts)[k]], [ts[k]])[0] - got)
-             for _ in OTHER_FACTORS]  # fmt: skip
-    return float(np.median(moved))
+def _noise(point: Point, cts: list[Any], k: int, ts: list[Any]) -> float:
+    """How far pairings differ from each other when the inputs move by some units in the last place."""
+    runs = [dirs.pairing([point.pulled(dirs.nudged(point.rng, point.xs), cts)[k]], [ts[k]])[0] for _ in OTHER_FACTORS]
+    return float(np.nan_to_num(np.ptp(runs)))
 
 
 def check_rows(point: Point) -> None:

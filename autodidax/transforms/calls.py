@@ -9,8 +9,8 @@ import numpy as np
 
 from autodidax.compile.program import compiled
 from autodidax.core.avals import Masked, is_inexact
-from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
-from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.interpreters import Tracer, bind, dtype_of, get_aval, innermost_staging, shape_of
+from autodidax.core.jaxpr import ClosedJaxpr, has_effects, subjaxprs
 from autodidax.core.primitive import Primitive, Sample
 from autodidax.primitives.convert import zeros_of
 from autodidax.primitives.elementwise import sin
@@ -23,6 +23,7 @@ from autodidax.transforms.program import (
     jvp_program,
     linear_split,
     linearize_program,
+    residuals_again,
     transpose_program,
     vjp_program,
 )
@@ -37,6 +38,17 @@ class HigherOrder(Primitive):
     multiple_results = True
     higher_order = True
 
+    def __call__(self, *args: Any, **params: Any) -> list[Any]:
+        for a in args:
+            if isinstance(a, Tracer):
+                return bind(self, *args, **params)
+        staging = innermost_staging(0)
+        if staging is not None and any(map(has_effects, subjaxprs(params))):
+            return staging.process(self, args, params)  # effects wait for the run of the program being written
+        return self.impl(*args, **params)
+
+    bind = __call__
+
     def trace_jvp(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         raise self._missing("forward-mode treatment (trace_jvp)")
 
@@ -48,6 +60,11 @@ class HigherOrder(Primitive):
 
     def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         raise self._missing("batching treatment (trace_batch)")
+
+
+def waits_for_program(closed: ClosedJaxpr) -> bool:
+    """Whether a call with plain operands has to be staged: it has effects, and a program is being written."""
+    return innermost_staging(0) is not None and has_effects(closed)
 
 
 def is_linear(t: Any) -> bool:
@@ -153,9 +170,10 @@ class ProgramCall(HigherOrder):
         avals = jaxpr.out_avals
 
         def pull(cts: list[Any]) -> list[Any]:
-            if any(type(c) is Masked for c in cts):
-                masked = vjp_program(jaxpr, active, masked_flags(cts))
-                kept = take_residuals(masked, held, self(*held, jaxpr=masked.first, name=name)[n:])
+            masked = vjp_program(jaxpr, active, masked_flags(cts)) if any(type(c) is Masked for c in cts) else None
+            again = residuals_again(masked, n) if masked is not None else None
+            if masked is not None and again is not None:
+                kept = take_residuals(masked, held, self(*held, jaxpr=again, name=name))
                 gs = self(
                     *kept, *fill_cts(cts, avals, split.out_active), *masks_of(cts), jaxpr=masked.second, name=name
                 )
@@ -170,7 +188,7 @@ class ProgramCall(HigherOrder):
         linear = tuple(isinstance(a, LinearTracer) and a._trace is trace for a in args)
         ins = tuple(a.node for a, on in zip(args, linear, strict=True) if on)
         split, out_late = linear_split(jaxpr, linear, affine=trace.affine)
-        if all(out_late):
+        if all(out_late) and not has_effects(split.first):
             others = [a for a, on in zip(args, linear, strict=True) if not on]
             return self.record_linear(trace, jaxpr, name, linear, others, ins)
         # results that do not depend on the linear operands, such as the value beside a tangent, are values

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autodidax import tree
-from autodidax.core.avals import ShapedArray
+from autodidax.core.avals import Masked, ShapedArray
 from autodidax.core.interpreters import frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.transforms.boundary import (
@@ -29,24 +29,30 @@ from autodidax.transforms.calls import (
     take_residuals,
     with_masks,
 )
-from autodidax.transforms.program import run, stage, tangent_aval, vjp_program
+from autodidax.transforms.program import residuals_again, run, stage, tangent_aval, vjp_program
 from autodidax.transforms.reverse import Call
 from autodidax.transforms.staging import StaticArguments, stage_call
 
 
 class Remat(ProgramCall):
-    """Runs a program; its backward pass runs it again instead of keeping what it computed."""
+    """Runs a program; its backward pass runs it again instead of keeping what it computed.
+
+    Effects happen in the forward pass alone; where residuals depend on what an effect returned, they are kept."""
 
     def trace_reverse(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         jaxpr, name = params["jaxpr"], params["name"]
         ins, vals = trace.split(args)
         active = tuple(n >= 0 for n in ins)
+        split = vjp_program(jaxpr, active)
+        if residuals_again(split, len(jaxpr.out_avals)) is None:
+            return super().trace_reverse(trace, args, params)
         outs = self(*vals, jaxpr=jaxpr, name=name)
         held = hold_constants(trace, ins, vals)
-        split = vjp_program(jaxpr, active)
         avals = jaxpr.out_avals
 
         def pull(cts: list[Any]) -> list[Any]:
+            if residuals_again(vjp_program(jaxpr, active, masked_flags(cts)), len(avals)) is None:
+                cts = [c.val if type(c) is Masked else c for c in cts]
             program, late, late_masks = _again(jaxpr, active, masked_flags(cts))
             gs = self(*held, *fill_cts(cts, avals, split.out_active), *masks_of(cts), jaxpr=program, name=name)
             return spread(with_masks(gs, late, late_masks), active)
@@ -59,11 +65,13 @@ def _again(jaxpr: ClosedJaxpr, active: tuple[bool, ...], masked: tuple[bool, ...
     key = ("remat", active, masked)
     if key not in jaxpr.derived:
         split = vjp_program(jaxpr, active, masked)
-        n_in, n_out = len(jaxpr.in_avals), len(jaxpr.out_avals)
+        again = residuals_again(split, len(jaxpr.out_avals))
+        assert again is not None
+        n_in = len(jaxpr.in_avals)
 
         def forward_and_backward(*args: Any) -> list[Any]:
             values, cts = args[:n_in], args[n_in:]
-            extra = run(split.first, values)[n_out:]
+            extra = run(again, values)
             return run(split.second, [*take_residuals(split, values, extra), *cts])
 
         cts = [tangent_aval(a) for a, on in zip(jaxpr.out_avals, split.out_active, strict=True) if on]
@@ -86,6 +94,8 @@ def checkpoint(
     """`fun`, whose reverse mode keeps its inputs alone and computes the rest again in the backward pass.
 
     The function is staged when it is differentiated, so its Python control flow must not depend on traced values.
+    Its effects (`debug.print`, `io_callback`) happen once, in the forward pass; what was computed from the result of an
+    `io_callback` is kept.
 
     Source: jax.checkpoint.
 

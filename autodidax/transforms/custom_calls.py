@@ -107,11 +107,11 @@ class CustomJVPCall(_CustomCall):
                 outs, ts = rule(values[:n], values[n:])
                 return [*outs, *[zero_tangent(o) if t is None else t for o, t in zip(outs, ts, strict=True)]]
 
-            both = _by_rows(flat, trace, [*dims, *dims])(*primals, *tangents)
+            both = by_rows(flat, trace.size, trace.axis_name, [*dims, *dims])(*primals, *tangents)
             half = len(both) // 2
             return both[:half], [None if is_float0(t) else t for t in both[half:]]
 
-        fun = _by_rows(params["fun"], trace, dims)
+        fun = by_rows(params["fun"], trace.size, trace.axis_name, dims)
         outs = self(*vals, fun=fun, rule=rule_by_rows, name=params["name"])
         return [trace.box(o) for o in outs]
 
@@ -120,12 +120,11 @@ def _program_function(program: ClosedJaxpr) -> Callable[..., list[Any]]:
     return lambda *args: run(program, args)
 
 
-def _by_rows(fun: Callable[..., Any], trace: BatchTrace, dims: Sequence[Any]) -> Callable[..., list[Any]]:
+def by_rows(fun: Callable[..., Any], size: int, axis_name: Any, dims: Sequence[Any]) -> Callable[..., list[Any]]:
     """A function of rows as a function of batches, all outputs batched."""
-    size, name = trace.size, trace.axis_name
 
     def batched(*vals: Any) -> list[Any]:
-        with BatchTrace("a function with a custom rule", size, name) as inner:
+        with BatchTrace("a function with a custom rule", size, axis_name) as inner:
             boxed = [v if d is None or v is None else inner.box(v) for v, d in zip(vals, dims, strict=True)]
             return [_as_batch(x, inner) for x in fun(*boxed)]
 
@@ -189,18 +188,20 @@ class CustomVJPCall(_CustomCall):
                 counts[:] = [len(outs)]
                 return [*outs, *residuals]
 
-            both = _by_rows(flat, trace, dims)(*values)
+            both = by_rows(flat, trace.size, trace.axis_name, dims)(*values)
             return both[: counts[0]], both[counts[0] :]
 
         def bwd_by_rows(residuals: Any, cts: Any) -> list[Any]:
             n = len(residuals)
             mapped = [0] * n + [None if is_float0(c) else 0 for c in cts]
-            gs = _by_rows(lambda *values: bwd(values[:n], values[n:]), trace, mapped)(*residuals, *cts)
+            gs = by_rows(lambda *values: bwd(values[:n], values[n:]), trace.size, trace.axis_name, mapped)(
+                *residuals, *cts
+            )
             return [
                 g if g is None or d is not None else reduce_sum(g, axes=(0,)) for g, d in zip(gs, dims, strict=True)
             ]
 
-        fun = _by_rows(params["fun"], trace, dims)
+        fun = by_rows(params["fun"], trace.size, trace.axis_name, dims)
         outs = self(*vals, fun=fun, fwd=fwd_by_rows, bwd=bwd_by_rows, name=params["name"])
         return [trace.box(o) for o in outs]
 

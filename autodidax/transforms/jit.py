@@ -25,7 +25,7 @@ from autodidax.transforms.boundary import (
     parameter_names,
     wrapping,
 )
-from autodidax.transforms.calls import jit_p
+from autodidax.transforms.calls import jit_p, waits_for_program
 from autodidax.transforms.closures import reaches_tracer
 from autodidax.transforms.signatures import JitFunction, P, T
 from autodidax.transforms.staging import StaticArguments, stage_call, struct_aval
@@ -93,7 +93,7 @@ class CompiledFunction:
                     f"compiled {self._name}: leaf {k} of the arguments is {got!r}, it was compiled for {want!r}",
                     mend="pass that shape and dtype, or call the jitted function, which compiles anew",
                 )
-        if self._captured or any(isinstance(x, Tracer) for x in leaves):
+        if self._captured or any(isinstance(x, Tracer) for x in leaves) or waits_for_program(self._program):
             outs = jit_p(*self._captured, *leaves, jaxpr=self._program, name=self._name)
         else:
             outs = fresh_outputs(compiled(self._program)(*leaves), leaves)
@@ -187,7 +187,7 @@ def jit(
             if not captured:
                 own[key] = entry
         program, out_tree, captured = entry
-        if traced or captured:
+        if traced or captured or (open_transforms and waits_for_program(program)):
             outs = jit_p(*captured, *leaves, jaxpr=program, name=name_of(fun))
             return out_tree.unflatten(outs)
         outs = compiled(program, backend)(*leaves)

@@ -5,12 +5,13 @@ Each result is remembered on the program it was made from, so that it is made on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from autodidax.core.avals import Masked, ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of
-from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr
+from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Var, eval_jaxpr, has_effects
 from autodidax.primitives.convert import zeros_of
 from autodidax.transforms.backward import add_cts, backward, cast, replay, transpose_record
 from autodidax.transforms.batching import BatchTrace, repeated
@@ -86,15 +87,24 @@ class Split(NamedTuple):
     late_masks: Flags = ()
 
 
-def split_program(whole: ClosedJaxpr, n_early: int, n_out: int, out_active: Flags, late: Flags) -> Split:
-    """Cut a program with early and late inputs into what does not depend on the late ones and what does."""
+def split_program(
+    whole: ClosedJaxpr,
+    n_early: int,
+    n_out: int,
+    out_active: Flags,
+    late: Flags,
+    late_effects: Collection[JaxprEqn] = (),
+) -> Split:
+    """Cut a program with early and late inputs into what does not depend on the late ones and what does; the equations
+    in `late_effects` belong to the second part also where they do not."""
     jaxpr = whole.jaxpr
     early_in, late_in = jaxpr.invars[:n_early], jaxpr.invars[n_early:]
     dependent: set[Any] = set(late_in)
+    after = set(map(id, late_effects))
     first_eqns: list[JaxprEqn] = []
     second_eqns: list[JaxprEqn] = []
     for eqn in jaxpr.eqns:
-        if any(v in dependent for v in eqn.invars if type(v) is Var):
+        if any(v in dependent for v in eqn.invars if type(v) is Var) or id(eqn) in after:
             second_eqns.append(eqn)
             dependent.update(eqn.outvars)
         else:
@@ -165,7 +175,9 @@ def vjp_program(closed: ClosedJaxpr, active: Flags, masked: Flags | None = None)
                         masks.append(staging.input(ShapedArray(aval.shape, bool)))
                         ct = Masked(ct, masks[-1])
                     slots[n] = ct if slots[n] is None else add_cts(slots[n], ct)
+            n_forward = len(staging.eqns)
             gs = backward(tape, sum(active), slots, keep_masks=masked is not None)
+            late_effects = [eqn for eqn in staging.eqns[n_forward:] if eqn.has_effect]
             on_avals = [a for a, on in zip(avals, active, strict=True) if on]
             late = tuple(g is not None for g in gs)
             late_masks = tuple(type(g) is Masked for g in gs)
@@ -173,7 +185,7 @@ def vjp_program(closed: ClosedJaxpr, active: Flags, masked: Flags | None = None)
             results = [cast(g, a.dtype) for g, a in zip(values, on_avals, strict=True) if g is not None]
             results += [g.mask for g in gs if type(g) is Masked]
             whole, _ = staging.finish([*xs, *cts, *masks], [*(v for v, _ in pairs), *results])
-        split = split_program(whole, len(xs), len(outs), out_active, late)
+        split = split_program(whole, len(xs), len(outs), out_active, late, late_effects)
         closed.derived[key] = split._replace(late_masks=late_masks)
     return closed.derived[key]
 
@@ -316,6 +328,61 @@ def rearranged(closed: ClosedJaxpr, inputs: Sequence[Any], outputs: Sequence[int
     invars = [jaxpr.invars[i] if isinstance(i, int) else Var(i) for i in inputs]
     outvars = jaxpr.outvars if outputs is None else [jaxpr.outvars[k] for k in outputs]
     return ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, list(outvars), jaxpr.eqns), closed.consts)
+
+
+def residuals_again(split: Split, n_out: int) -> ClosedJaxpr | None:
+    """The program of a split's residuals alone, from the original inputs and without effects; None where a residual
+    depends on what an effect returned."""
+    first = split.first
+    if "residuals" not in first.derived:
+        outputs = range(n_out, len(first.out_avals))
+        first.derived["residuals"] = _stripped(rearranged(first, range(len(first.in_avals)), outputs))
+    return first.derived["residuals"]
+
+
+def without_effects(closed: ClosedJaxpr) -> ClosedJaxpr | None:
+    """The program without its effects, to be run again; None where a result depends on what an effect returns."""
+    if not has_effects(closed):
+        return closed
+    if "without effects" not in closed.derived:
+        closed.derived["without effects"] = _stripped(closed)
+    return closed.derived["without effects"]
+
+
+def _stripped(closed: ClosedJaxpr) -> ClosedJaxpr | None:
+    jaxpr = closed.jaxpr
+    needed = {v for v in jaxpr.outvars if type(v) is Var}
+    kept: list[JaxprEqn] = []
+    for eqn in reversed(jaxpr.eqns):
+        if not any(v in needed for v in eqn.outvars):
+            continue
+        if eqn.has_effect:
+            params = None if eqn.primitive.effect else _stripped_params(eqn.params)
+            if params is None:
+                return None
+            eqn = JaxprEqn(eqn.primitive, eqn.invars, eqn.outvars, params, eqn.quiet)
+        kept.append(eqn)
+        needed.update(v for v in eqn.invars if type(v) is Var)
+    kept.reverse()
+    return close(jaxpr.invars, jaxpr.outvars, kept, dict(zip(jaxpr.constvars, closed.consts, strict=True)))
+
+
+def _stripped_params(params: dict[str, Any]) -> dict[str, Any] | None:
+    """Parameters whose programs are without their effects."""
+    new = dict(params)
+    for name, value in params.items():
+        several = isinstance(value, tuple | list)
+        items = [without_effects(v) if isinstance(v, ClosedJaxpr) else v for v in (value if several else (value,))]
+        if any(v is None and old is not None for v, old in zip(items, value if several else (value,), strict=True)):
+            return None
+        new[name] = tuple(items) if several else items[0]
+    if "call_jaxpr" in params:  # a function with a custom rule, whose staged form is given twice
+        new["fun"] = partial(_run_flat, new["call_jaxpr"])
+    return new
+
+
+def _run_flat(closed: ClosedJaxpr, *args: Any) -> list[Any]:
+    return run(closed, args)
 
 
 def zeros_program(in_avals: Sequence[ShapedArray], out_avals: Sequence[ShapedArray]) -> ClosedJaxpr:

@@ -109,7 +109,7 @@ def prune(eqns: list[JaxprEqn], out_atoms: Sequence[Any]) -> list[JaxprEqn]:
     needed = {v for v in out_atoms if type(v) is Var}
     kept = []
     for eqn in reversed(eqns):
-        if getattr(eqn.primitive, "effect", False) or any(v in needed for v in eqn.outvars):
+        if any(v in needed for v in eqn.outvars) or eqn.has_effect:
             kept.append(eqn)
             needed.update(v for v in eqn.invars if type(v) is Var)
     kept.reverse()

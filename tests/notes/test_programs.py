@@ -1,8 +1,8 @@
 """The notes' programs: a note's blocks run from top to bottom, and each prints exactly what the note shows.
 
 A python block is part of one program, and the text block after it is what it prints; below a line
-`<!-- file: NAME -->` it is written to a file instead. A console block holds commands, after a dollar sign, and what they
-print. All of it happens in an empty folder.
+`<!-- file: NAME -->` it is written to a file instead. A console block holds commands, after a dollar sign, and what
+they print. All of it happens in an empty folder.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ BLOCK = re.compile(
 )
 COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
-#: times, counts of comparisons and of mutants, error bounds: what differs between machines, or whenever the checker grows
+#: what differs between machines, or whenever the checker grows: times, error bounds, counts of comparisons and mutants
 VARIES = re.compile(r"( +\d+){7} +\d+\.\d+s|\d+ checks|\d+ mutants|in \d+(\.\d+)? ?s|error of at most \S+")
 
 # name of the note -> what it needs beyond the package's own dependencies
@@ -60,8 +60,8 @@ def _output(command):
     path = [str(Path(autodidax.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHON": sys.executable, "PYTHONPATH": os.pathsep.join(filter(None, path))}
     shell = ["sh", "-c", f'python() {{ "$PYTHON" "$@"; }}\n{command}']
-    done = subprocess.run(shell, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return done.stdout
+    pipe, together = subprocess.PIPE, subprocess.STDOUT
+    return subprocess.run(shell, env=environment, stdout=pipe, stderr=together, text=True, check=False).stdout
 
 
 def _without_what_varies(text):

@@ -148,30 +148,27 @@ def test_the_report_counts_what_was_judged():
     assert dict(check_grads(anp.sin, (V,), order=1).points) == dict.fromkeys(POINTS, 1)
 
 
-def _doubled_at(where):
-    """The reverse rule of a sum, which is wrong at one place exactly."""
-
-    def rule(x, y, ct):
-        off = 2.0 if np.array_equal(x, where[0]) and np.array_equal(y, where[1]) else 1.0
-        return off * ct, off * ct
-
-    return rule
-
-
-@pytest.mark.parametrize("name", ["given", *POINTS, "zeros of 1", "ties of arguments"])
-def test_a_rule_that_is_wrong_at_one_point_exactly_is_caught_there(name):
-    """It is right one unit in the last place further on, so that moving the inputs by that is no measure of its noise."""
-    where = {"given": [V, V + 1]}.get(name) or {n: v for n, v, _ in _points((V, V + 1))}[name]
-    failure = first_failure(check_vjp, np.add, _doubled_at(where), (V, V + 1), form="flat")
-    assert (failure.point, failure.layer) == ("" if name == "given" else name, "value")
+SPECIAL = {
+    "zeros": lambda x, y: x == 0,
+    "ones": lambda x, y: x == 1,
+    "integers": lambda x, y: x % 1 == 0,
+    "ties of arguments": lambda x, y: x == y,
+    "ties within": lambda x, y: np.append(False, x[1:] == x[:-1]),
+}
 
 
-@pytest.mark.parametrize("name", ["given", *POINTS])
-def test_a_forward_rule_that_is_wrong_at_one_point_exactly_is_caught_there(name):
-    where = {"given": [V]}.get(name) or {n: v for n, v, _ in _points((V,))}[name]
-    rule = lambda x, t: t * (2.0 if np.array_equal(x, where[0]) else 1.0)
-    failure = first_failure(check_jvp, lambda x: 1.0 * x, rule, (V,), form="flat")
-    assert (failure.point, failure.layer) == ("" if name == "given" else name, "value")
+@pytest.mark.parametrize("name", SPECIAL)
+@pytest.mark.parametrize("mode", ["fwd", "rev"])
+def test_a_rule_that_is_wrong_at_special_values_alone_is_caught(name, mode):
+    """It is right one unit in the last place beside them, so that moving inputs by that much is no measure of noise."""
+    off = lambda x, y: np.where(SPECIAL[name](x, y), 1.5, 1.0)
+    if mode == "fwd":
+        rule = lambda x, y, tx, ty: off(x, y) * tx + ty
+        failure = first_failure(check_jvp, np.add, rule, (V, V + 1), form="flat")
+    else:
+        rule = lambda x, y, ct: (off(x, y) * ct, ct)
+        failure = first_failure(check_vjp, np.add, rule, (V, V + 1), form="flat")
+    assert failure.layer == "value" and failure.point
 
 
 # where f is not defined
@@ -181,7 +178,7 @@ DOMAINS = {
     "sqrt": (anp.sqrt, (P,), {"negated"}),
     "arccos": (anp.arccos, (P,), {"times 16"}),
     "arctanh": (anp.arctanh, (P,), {"ones", "times 16"}),
-    "cholesky": (lambda a: anp.linalg.cholesky((a + a.T) / 2), (np.array([[2.0, 0.3], [0.3, 1.0]]),), {"zeros", "negated"}),
+    "cholesky": (lambda a: anp.linalg.cholesky((a + a.T) / 2), (np.eye(2) + 0.3,), {"zeros", "negated"}),
     "inv": (anp.linalg.inv, (np.array([[2.0, 0.3], [0.1, 1.0]]),), {"zeros", "ones"}),
     "solve": (anp.linalg.solve, (np.array([[2.0, 0.3], [0.1, 1.0]]), P[:2]), {"ones"}),
     "power": (anp.power, (P, P + 1), {"negated"}),
@@ -316,20 +313,20 @@ SMOOTH_OR_WEAKLY_SINGULAR = {
 
 
 @pytest.mark.parametrize("name", KINKS)
-@pytest.mark.parametrize("modes", ["fwd", "rev", ("fwd", "rev")], ids=str)
+@pytest.mark.parametrize("modes", ["fwd", "rev"])
 def test_a_kink_at_the_point_is_not_accused(name, modes):
     f, x = KINKS[name]
-    for seed in range(3):
+    for seed in range(2):
         report = report_of(check_grads, f, (x,), order=1, modes=modes, seed=seed, points="given")
         assert report.ok, str(report)
 
 
 @pytest.mark.parametrize("name", ["abs", "modulus", "relu", "clip", "where", "max at ties", "norm at zero",
                                   "square root at zero", "cube root at zero", "sign at zero"])  # fmt: skip
-@pytest.mark.parametrize("modes", ["fwd", "rev", ("fwd", "rev")], ids=str)
+@pytest.mark.parametrize("modes", ["fwd", "rev"])
 def test_a_kink_is_inconclusive_and_no_pass(name, modes):
     f, x = KINKS[name]
-    for seed in range(3):
+    for seed in range(2):
         assert report_of(check_grads, f, (x,), order=1, modes=modes, seed=seed, points="given").inconclusive
 
 
@@ -344,10 +341,9 @@ def test_a_kink_at_the_point_is_not_accused_by_whole_jacobians(name, modes):
 @pytest.mark.parametrize("name", KINKS)
 def test_a_kink_is_no_loss_of_digits(name):
     f, x = KINKS[name]
-    for seed in range(2):
-        report = report_of(check_grads, f, (x,), order=1, strict=True, seed=seed)
+    for seed in range(3):
+        report = report_of(check_grads, f, (x,), order=1, strict=True, seed=seed, points="given")
         assert report.ok, str(report)
-        assert not report.warnings
 
 
 @pytest.mark.parametrize("name", ["abs", "relu", "max at ties", "norm at zero", "clip", "where"])

@@ -1,0 +1,417 @@
+"""custom_linear_solve, custom_root and fixed_point: solutions with implicit derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autodidax import errors, tree
+from autodidax.control_flow.linear_solve import linear_solve_p, transposed_system
+from autodidax.control_flow.loops import while_loop
+from autodidax.control_flow.operands import concrete, flat_operands, stage_flat
+from autodidax.core.avals import ShapedArray, is_inexact
+from autodidax.core.interpreters import Tracer, dtype_of, frames, get_aval, shape_of
+from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.primitives.comparison import logical_and
+from autodidax.primitives.convert import astype, convert_element_type, zeros_of
+from autodidax.primitives.elementwise import absolute
+from autodidax.primitives.extrema import maximum
+from autodidax.primitives.reductions import reduce_max
+from autodidax.primitives.select import where
+from autodidax.transforms.boundary import as_output, check_callable, described, dtype_name, name_of, unshared
+from autodidax.transforms.calls import is_linear
+from autodidax.transforms.closures import reached_tracers, rebuilt
+from autodidax.transforms.custom_calls import custom_jvp_p, through_captured
+from autodidax.transforms.derivatives import linearize
+from autodidax.transforms.program import run
+from autodidax.transforms.stage import stage
+
+
+def custom_linear_solve(
+    matvec: Callable[[Any], Any],
+    b: Any,
+    solve: Callable[[Callable[[Any], Any], Any], Any],
+    transpose_solve: Callable[[Callable[[Any], Any], Any], Any] | None = None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """The solution x of `matvec(x) = b`, found by `solve(matvec, b)`, with the derivatives of the exact solution.
+
+    Derivatives solve the same system (in reverse mode the transposed one) for another right-hand side, so what `solve`
+    does inside is never differentiated. It may be any Python on plain arrays when the call is not inside jit or vmap.
+
+    Parameters
+    ----------
+    matvec : linear, from trees like b to trees like b; derivatives flow to the traced values that it closes over.
+    b : a tree of floating or complex arrays; x has its structure, shapes and dtypes.
+    transpose_solve : `transpose_solve(vecmat, b)` solves the transposed system; reverse mode needs it.
+    symmetric : says that the matrix equals its transpose (without a conjugate), so that `solve` serves for both.
+    has_aux : `solve` and `transpose_solve` return `(x, aux)`, and so does this; aux has no derivative.
+
+    Raises
+    ------
+    ShapeError, DtypeError, TreeError : where `matvec(x)` or the solution is not like b.
+
+    Source: jax.lax.custom_linear_solve.
+
+    >>> import numpy as np
+    >>> import autodidax
+    >>> def f(d):
+    ...     return custom_linear_solve(lambda x: d * x, np.ones(2), lambda _, b: b / d, symmetric=True)
+    >>> autodidax.grad(lambda d: np.sum(f(d)))(np.array([1.0, 2.0]))
+    array([-1.  , -0.25])
+    """
+    for fun in (matvec, solve, *([] if transpose_solve is None else [transpose_solve])):
+        check_callable("custom_linear_solve", fun)
+    leaves, b_tree = _right_hand_side(b)
+    avals = [get_aval(x) for x in leaves]
+    name = name_of(solve)
+    if not frames():
+        out = solve(_checked_map("custom_linear_solve", matvec, "b", b_tree, avals), b_tree.unflatten(leaves))
+        xs, aux, aux_tree = _solution("custom_linear_solve", name, out, "b", b_tree, avals, has_aux)
+        return unshared(_with_aux(b_tree.unflatten(xs), aux, aux_tree, has_aux), leaves)
+    system, constants, out_tree = stage_flat("custom_linear_solve", matvec, tree.treedef_tuple([b_tree]), avals)
+    _check_like("custom_linear_solve", f"{name_of(matvec)}(x)", out_tree, system.out_avals, "b", b_tree, avals)
+    aux_box: list[Any] = []
+    n = len(constants)
+
+    def flat(user: Callable[..., Any], system_of: Callable[[], ClosedJaxpr], captured: list[Tracer]) -> Any:
+        """`user` as a function of flat values: the constants of the system, its own captured values, b."""
+        c = len(captured)
+
+        def solver(*values: Any) -> list[Any]:
+            fun = rebuilt(user, captured, values[n : n + c]) if c else user
+
+            def operator(x: Any) -> Any:
+                xs = _leaves_like("custom_linear_solve", "the argument of matvec", x, "b", b_tree)
+                return b_tree.unflatten(run(system_of(), [*values[:n], *xs]))
+
+            out = fun(operator, b_tree.unflatten(values[n + c :]))
+            xs, aux, aux_box[:] = _solution("custom_linear_solve", name_of(user), out, "b", b_tree, avals, has_aux)
+            return [*xs, *aux]
+
+        return solver
+
+    own = _captured_by(solve)
+    params: dict[str, Any] = {"matvec": system, "vecmat": None, "solve": flat(solve, lambda: system, own)}
+    other: list[Tracer] = []
+    if symmetric:  # the transposed program all the same: derivatives may leave the symmetric matrices
+        params["transpose_solve"], other = params["solve"], own
+    elif transpose_solve is not None:
+        other = _captured_by(transpose_solve)
+        params["transpose_solve"] = flat(transpose_solve, lambda: transposed_system(system, n), other)
+    else:
+        params["transpose_solve"] = None
+    counts = (n, len(own), len(other))
+    outs = linear_solve_p(*constants, *own, *other, *leaves, **params, counts=counts, has_aux=has_aux)
+    k = len(leaves)
+    return _with_aux(b_tree.unflatten(outs[:k]), outs[k:], aux_box, has_aux)
+
+
+def _right_hand_side(b: Any) -> tuple[list[Any], tree.PyTreeDef]:
+    leaves, b_tree = flat_operands("custom_linear_solve", b)
+    for x in leaves:
+        if not is_inexact(dtype_of(x)):
+            raise errors.DtypeError(
+                f"custom_linear_solve: the right-hand side has dtype {dtype_name(dtype_of(x))}",
+                mend="convert it to a floating dtype, e.g. b.astype(float)",
+            )
+    return [astype(x, dtype_of(x)) for x in leaves], b_tree
+
+
+def _captured_by(fun: Any) -> list[Tracer]:
+    """The tracers that a function closes over, each once."""
+    return list({id(t): t for t in reached_tracers(fun)}.values())
+
+
+def _with_aux(x: Any, aux: list[Any], aux_tree: list[Any], has_aux: bool) -> Any:
+    return (x, aux_tree[0].unflatten(aux)) if has_aux else x
+
+
+def _leaves_like(transform: str, what: str, x: Any, like: str, like_tree: tree.PyTreeDef) -> list[Any]:
+    """The leaves of x, which must have the structure of `like`."""
+    leaves, own_tree = tree.flatten(x)
+    if own_tree != like_tree:
+        example = like_tree.unflatten([0] * like_tree.num_leaves)
+        raise errors.TreeError(
+            f"{transform}: {what} has another tree than {like}: {tree.describe_mismatch(example, x)}",
+            mend=f"give it the structure of {like}: {like_tree}",
+        )
+    return [as_output(v, lambda: f"{transform}: {what}") for v in leaves]
+
+
+def _check_like(
+    transform: str, what: str, own_tree: Any, own_avals: Sequence[ShapedArray], like: str, like_tree: Any,
+    avals: Sequence[ShapedArray], *, any_dtype: bool = False,
+) -> None:  # fmt: skip
+    """Raise where something differs from `like` in structure, shape or dtype."""
+    if own_tree != like_tree:
+        raise errors.TreeError(
+            f"{transform}: {what} has the tree {own_tree}, {like} has {like_tree}",
+            mend=f"return the structure of {like}",
+        )
+    for k, (own, want) in enumerate(zip(own_avals, avals, strict=True)):
+        leaf = f"leaf {k} of {what}" if len(avals) > 1 else what
+        other = f"that of {like}" if len(avals) > 1 else like
+        if own.shape != want.shape:
+            raise errors.ShapeError(
+                f"{transform}: {leaf} has shape {own.shape}, {other} has shape {want.shape}",
+                mend=f"return the shape of {like}",
+            )
+        if not any_dtype and own.dtype != want.dtype and not own.weak_type:
+            raise errors.DtypeError(
+                f"{transform}: {leaf} has dtype {dtype_name(own.dtype)}, {other} has dtype {dtype_name(want.dtype)}",
+                mend=f"convert {like} first, or return its dtype with astype",
+            )
+
+
+def _checked_map(
+    transform: str, fun: Callable[[Any], Any], like: str, like_tree: Any, avals: Sequence[ShapedArray], **options: Any
+) -> Callable[[Any], Any]:
+    """`fun`, whose results are checked to be like its argument."""
+
+    def checked(x: Any) -> Any:
+        out = fun(x)
+        leaves, own_tree = tree.flatten(out)
+        leaves = [as_output(v, lambda: f"{transform}: an output of {name_of(fun)}") for v in leaves]
+        own = [get_aval(v) for v in leaves]
+        _check_like(transform, f"{name_of(fun)}(x)", own_tree, own, like, like_tree, avals, **options)
+        return out
+
+    return checked
+
+
+def _solution(
+    transform: str, name: str, out: Any, like: str, like_tree: Any, avals: Sequence[ShapedArray], has_aux: bool,
+    **options: Any,
+) -> tuple[list[Any], list[Any], list[Any]]:  # fmt: skip
+    """The leaves of what a solver returned, checked, those of its auxiliary output, and the tree of that in a list."""
+    aux: Any = None
+    if has_aux:
+        if not isinstance(out, tuple) or len(out) != 2:
+            raise errors.ArgumentError(
+                f"{transform} with has_aux=True: {name} must return a pair (x, aux), it returned {described(out)}",
+                mend="return (x, aux), or leave has_aux out",
+            )
+        out, aux = out
+    what = f"the result of {name}"
+    xs = _leaves_like(transform, what, out, like, like_tree)
+    _check_like(transform, what, like_tree, [get_aval(x) for x in xs], like, like_tree, avals, **options)
+    if not options.get("any_dtype"):
+        xs = [x if get_aval(x).dtype == a.dtype else convert_element_type(x, dtype=a.dtype) for x, a in
+              zip(xs, avals, strict=True)]  # fmt: skip
+    xs = [astype(x, dtype_of(x)) for x in xs]
+    aux_leaves, aux_tree = tree.flatten(aux)
+    return xs, [as_output(v, lambda: f"{transform}: auxiliary output of {name}") for v in aux_leaves], [aux_tree]
+
+
+def custom_root(
+    f: Callable[[Any], Any],
+    initial_guess: Any,
+    solve: Callable[[Callable[[Any], Any], Any], Any],
+    tangent_solve: Callable[[Callable[[Any], Any], Any], Any],
+    has_aux: bool = False,
+) -> Any:
+    """A root x of `f`, found by `solve(f, initial_guess)`, with derivatives by the implicit function theorem.
+
+    Derivatives flow to the traced values that `f` closes over; the guess and what `solve` does inside have none.
+
+    Parameters
+    ----------
+    f : from trees like the guess to residuals of the same structure and shapes.
+    solve : returns the root; any Python on plain arrays when the call is not inside jit or vmap.
+    tangent_solve : `tangent_solve(g, y)` returns x with g(x) = y, where g is the derivative of f at the root; linear in
+        y, with traceable operations, e.g. `lambda g, y: y / g(1.0)` for scalars, or
+        `lambda g, y: np.linalg.solve(autodidax.jacobian(g)(y), y)`.
+    has_aux : `solve` returns `(x, aux)`, and so does this; aux has no derivative.
+
+    Source: jax.lax.custom_root.
+
+    >>> import numpy as np
+    >>> import autodidax
+    >>> def square_root(y):
+    ...     newton = lambda f, x: x if abs(f(x)) < 1e-12 else newton(f, x - f(x) / (2 * x))
+    ...     return custom_root(lambda x: x * x - y, 1.0, newton, lambda g, y: y / g(1.0))
+    >>> round(float(autodidax.grad(square_root)(4.0)), 6)
+    0.25
+    """
+    for fun in (f, solve, tangent_solve):
+        check_callable("custom_root", fun)
+    leaves, x_tree = flat_operands("custom_root", initial_guess)
+    leaves = [x if is_inexact(dtype_of(x)) else _floating(x) for x in leaves]
+    avals = [get_aval(x) for x in leaves]
+    check = ("the guess", x_tree, avals)
+    if not frames():
+        out = solve(_checked_map("custom_root", f, *check, any_dtype=True), x_tree.unflatten(leaves))
+        xs, aux, aux_tree = _solution("custom_root", name_of(solve), out, *check, has_aux, any_dtype=True)
+        return unshared(_with_aux(x_tree.unflatten(xs), aux, aux_tree, has_aux), leaves)
+    residual, constants, out_tree = stage_flat("custom_root", f, tree.treedef_tuple([x_tree]), avals)
+    _check_like("custom_root", f"{name_of(f)}(x)", out_tree, residual.out_avals, *check, any_dtype=True)
+    own, other = _captured_by(solve), _captured_by(tangent_solve)
+    n, m, k = len(constants), len(constants) + len(own), len(leaves)
+    first = m + len(other)
+    aux_box: list[Any] = []
+
+    def at(values: Sequence[Any]) -> Callable[[Any], Any]:
+        def residual_of(x: Any) -> Any:
+            xs = _leaves_like("custom_root", "the argument of f", x, "the guess", x_tree)
+            return x_tree.unflatten(run(residual, [*values[:n], *xs]))
+
+        return residual_of
+
+    def root(*values: Any) -> list[Any]:
+        fun = rebuilt(solve, own, values[n:m]) if own else solve
+        out = fun(at(values), x_tree.unflatten(values[first:]))
+        xs, aux, aux_box[:] = _solution("custom_root", name_of(solve), out, *check, has_aux, any_dtype=True)
+        return [*xs, *aux]
+
+    def rule(primals: Any, tangents: Any) -> tuple[list[Any], list[Any]]:
+        # f(x, c) = 0, so df/dx dx = -df/dc dc
+        outs = call(*primals)
+        xs = outs[:k]
+        changes = through_captured(lambda *values: run(residual, values), [*primals[:n], *xs], tangents[:n])
+        if all(t is None for t in changes):
+            return outs, [None] * len(outs)
+        values = run(residual, [*primals[:n], *xs])
+        rhs = [zeros_of(get_aval(v)) if t is None else t for t, v in zip(changes, values, strict=True)]
+        fun = rebuilt(tangent_solve, other, primals[m:first]) if other else tangent_solve
+        ts = _tangents(fun, at(primals), xs, rhs, x_tree)
+        return outs, [-t for t in ts] + [None] * len(outs[k:])
+
+    def call(*values: Any) -> list[Any]:
+        return custom_jvp_p(*values, fun=root, rule=rule, name=name_of(solve))
+
+    outs = call(*constants, *own, *other, *leaves)
+    return _with_aux(x_tree.unflatten(outs[:k]), outs[k:], aux_box, has_aux)
+
+
+def _floating(x: Any) -> Any:
+    """An integer guess as a float; a Python number stays one."""
+    return float(x) if type(x) in (int, bool) else convert_element_type(x, dtype=np.dtype(float))
+
+
+def _tangents(tangent_solve: Any, residual: Any, xs: list[Any], rhs: list[Any], x_tree: Any) -> list[Any]:
+    """Solutions of the linearized equations, of the shapes and dtypes of xs."""
+    _, derivative = linearize(residual, x_tree.unflatten(xs))
+    avals = [get_aval(x) for x in xs]
+    what = f"the result of {name_of(tangent_solve)}"
+
+    def solution(*ys: Any) -> list[Any]:
+        out = tangent_solve(derivative, x_tree.unflatten(ys))
+        ts = _leaves_like("custom_root", what, out, "the root", x_tree)
+        own = [get_aval(t) for t in ts]
+        _check_like("custom_root", what, x_tree, own, "the root", x_tree, avals, any_dtype=True)
+        return ts
+
+    if not any(map(is_linear, rhs)):
+        return solution(*rhs)
+    # an unknown right-hand side: tangent_solve may use it as a point to differentiate at, which its program shows to
+    # be without effect
+    program, captured = stage(
+        solution, [ShapedArray(shape_of(y), dtype_of(y)) for y in rhs], transform="custom_root",
+        name=name_of(tangent_solve),
+    )  # fmt: skip
+    try:
+        return run(program, [*captured, *rhs])
+    except errors.NotLinearError as e:
+        raise errors.NotLinearError(
+            f"custom_root: {name_of(tangent_solve)} is not linear in the right-hand side: {str(e).splitlines()[0]}",
+            mend="make tangent_solve(g, y) linear in y, e.g. with custom_linear_solve(g, y, ...) for an iteration",
+        ) from None
+
+
+def fixed_point(
+    f: Callable[..., Any], x0: Any, *args: Any, tol: float | None = None, maxiter: int = 1000
+) -> Any:  # fmt: skip
+    """x with `f(x, *args) = x`, by iteration from x0, with derivatives by the implicit function theorem.
+
+    Derivatives, in both modes and of all orders, flow to `args` and to the traced values that f closes over; they are
+    found by the iteration of the linearized map, which converges where that of f does. x0 has no derivative.
+
+    Parameters
+    ----------
+    f : a contraction near the solution, from trees like x0 to trees like x0.
+    tol : the iteration ends when no entry changes by more than tol times max(1, the largest entry of x); by default
+        1e-10, or 1e-5 where an entry has less than double precision.
+    maxiter : the largest number of iterations.
+
+    Raises
+    ------
+    ConvergenceError : without convergence; under jit and vmap, where the number of iterations is not known, the result
+        is nan instead.
+
+    >>> import numpy as np
+    >>> import autodidax
+    >>> golden = lambda a: fixed_point(lambda x, a: 1.0 + a / x, 1.0, a)
+    >>> round(float(golden(1.0)), 6), round(float(autodidax.grad(golden)(1.0)), 6)
+    (1.618034, 0.447214)
+    """
+    check_callable("fixed_point", f)
+    if not isinstance(maxiter, int | np.integer) or maxiter < 1:
+        raise errors.ArgumentError(f"fixed_point: maxiter is {maxiter!r}", mend="give a positive integer")
+    name = name_of(f)
+
+    def change(x: Any) -> Any:
+        new = _leaves_like("fixed_point", f"the result of {name}", f(x, *args), "x0", tree.structure(x))
+        old = [as_output(v, lambda: "fixed_point: x0") for v in tree.leaves(x)]
+        avals = [get_aval(v) for v in old]
+        same = tree.structure(x)
+        _check_like("fixed_point", f"the result of {name}", same, [get_aval(v) for v in new], "x0", same, avals,
+                    any_dtype=True)  # fmt: skip
+        return same.unflatten([a - b for a, b in zip(new, old, strict=True)])
+
+    def solve(change: Any, x: Any) -> Any:
+        return _iterate(name, change, x, lambda x: maximum(_largest(x), 1.0), tol, maxiter)
+
+    def neumann(derivative: Any, y: Any) -> Any:  # derivative(v) = J v - v, so v = J v - y
+        size = _largest(y)
+        step = lambda v: tree.map(lambda a, b: a - b, derivative(v), y)
+        return _iterate(f"the derivative of {name}", step, tree.map(lambda b: -b, y), lambda _: size, tol, maxiter)
+
+    def tangent_solve(derivative: Any, y: Any) -> Any:
+        return custom_linear_solve(derivative, y, neumann, neumann)
+
+    return custom_root(change, x0, solve, tangent_solve)
+
+
+def _largest(x: Any) -> Any:
+    """The largest modulus of all entries of a tree."""
+    largest: Any = 0.0
+    for v in tree.leaves(x):
+        if np.prod(shape_of(v), dtype=int):
+            largest = maximum(largest, reduce_max(absolute(v), axes=tuple(range(len(shape_of(v))))))
+    return largest
+
+
+def _iterate(name: str, change: Any, x: Any, scale: Any, tol: float | None, maxiter: int) -> Any:
+    """x + change(x), over and over, until the change is small against `scale(x)`."""
+    step = change(x)
+    if tol is None:
+        precise = all(np.finfo(dtype_of(v)).eps < 1e-10 for v in tree.leaves(step))
+        tol = 1e-10 if precise else 1e-5
+
+    def is_done(x: Any, step: Any) -> Any:
+        return _largest(step) <= tol * scale(x)
+
+    def go_on(state: Any) -> Any:
+        x, step, k = state
+        return logical_and(is_done(x, step) == False, k < maxiter)  # noqa: E712  # of a traced value
+
+    def advance(state: Any) -> Any:
+        x, step, k = state
+        x = tree.map(lambda a, b: a + b, x, step)
+        return x, change(x), k + 1
+
+    x, step, _ = while_loop(go_on, advance, (x, step, 0))
+    done = is_done(x, step)
+    known = concrete(done)
+    if known is None:
+        return tree.map(lambda v: where(done, v, np.nan), x)
+    if not known:
+        raise errors.ConvergenceError(
+            f"fixed_point: after {maxiter} iterations, {name} still changes x by up to {float(concrete(_largest(step)))}",
+            mend="start nearer to the solution, raise maxiter or tol, or damp f: 0.5 * (x + f(x))",
+        )
+    return x
