@@ -37,11 +37,12 @@ from autodidax.version import __version__
 remat = checkpoint
 
 __all__ = [
-    "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "closure_convert", "config",
-    "custom_jvp", "custom_vjp", "debug", "device_get", "device_put", "elementwise_grad", "errors", "eval_jaxpr", "eval_shape",
-    "float0", "grad", "hessian", "hvp", "io_callback", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "lax", "linear",
-    "linear_transpose", "linearize", "make_jaxpr", "multilinear", "pointwise", "primitive_from", "pure_callback", "registry", "remat",
-    "sample", "stop_gradient", "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
+    "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "closure_convert",
+    "config", "custom_jvp", "custom_vjp", "debug", "device_get", "device_put", "elementwise_grad", "errors",
+    "eval_jaxpr", "eval_shape", "float0", "grad", "hessian", "hvp", "io_callback", "jacfwd", "jacobian", "jacrev",
+    "jit", "jvp", "lax", "linear", "linear_transpose", "linearize", "make_jaxpr", "multilinear", "pointwise",
+    "primitive_from", "pure_callback", "registry", "remat", "sample", "stop_gradient", "tree", "tree_util", "typeof",
+    "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 # what loads when it is first named: module, or (module, name)
 _LATER: dict[str, Any] = {

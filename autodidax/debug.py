@@ -99,7 +99,7 @@ def _format(fmt: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
         shapes = ", ".join(str(np.shape(x)) for x in tree.leaves((args, kwargs)))
         raise errors.ArgumentError(
             f"debug.print: the format {fmt!r} does not go with its arguments (of shapes {shapes or 'none'}): {what}",
-            mend='give one argument for each place, and formats such as {:.3f} to scalars only: debug.print("x = {}", x)',
+            mend='give one argument for each place, and {:.3f} and the like to scalars only: debug.print("x = {}", x)',
         ) from None
 
 

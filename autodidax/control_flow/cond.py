@@ -12,6 +12,7 @@ from autodidax.compile.program import compiled
 from autodidax.control_flow.loop import loop_p
 from autodidax.control_flow.operands import concrete, flat_operands, join_outputs, stage_flat
 from autodidax.control_flow.rows import rows_like, select_rows
+from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr, has_effects
 from autodidax.core.primitive import Sample
@@ -55,7 +56,7 @@ class Cond(HigherOrder):
         return compiled(branches[k])(*operands)
 
     def abstract_eval(self, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any]:
-        return branches[0].out_avals
+        return [_known_least(avals) for avals in zip(*[b.out_avals for b in branches], strict=True)]
 
     def samples(self, rng: np.random.Generator) -> Iterator[Sample]:
         x, y, k = rng.uniform(0.5, 1.5, 3), rng.normal(), np.arange(3)
@@ -187,6 +188,12 @@ class Cond(HigherOrder):
             outs = result if outs is None else [select_rows(taken, r, o) for r, o in zip(result, outs, strict=True)]
         assert outs is not None
         return outs
+
+
+def _known_least(avals: Sequence[ShapedArray]) -> ShapedArray:
+    """Of what several branches return, the aval with a size that is only known at run time: the zeros beside it are
+    not."""
+    return next((a for a in avals if any(isinstance(n, UnknownSize) for n in a.shape)), avals[0])
 
 
 def _union(flags: Any) -> tuple[bool, ...]:

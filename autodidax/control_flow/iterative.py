@@ -103,9 +103,7 @@ def gmres(
     (array([2., 1.]), 0)
     """
     if solve_method not in ("batched", "incremental"):
-        raise errors.ArgumentError(
-            f"gmres: solve_method is {solve_method!r}", mend="give 'batched' or 'incremental'"
-        )
+        raise errors.ArgumentError(f"gmres: solve_method is {solve_method!r}", mend="give 'batched' or 'incremental'")
     if not isinstance(restart, int | np.integer) or restart < 1:
         raise errors.ArgumentError(f"gmres: restart is {restart!r}", mend="give a positive integer")
 
@@ -339,7 +337,7 @@ def _krylov(A: Map, r: Any, m: int, enough: Any) -> Any:
     the residual is small enough before, or where it is invariant.
 
     Arnoldi's method with two passes of Gram-Schmidt; `rotations` brings the Hessenberg matrix to triangular form."""
-    n, dtype = shape_of(r)[0], dtype_of(r)
+    dtype = dtype_of(r)
     size = _norm(r)
     first = _quotient(r, _scaled_to(size, r))
     rows, columns = np.arange(m + 1), np.arange(m)

@@ -75,8 +75,8 @@ class LinearSolve(HigherOrder):
             yield Sample((matrix, rhs), _sample_params(product, there, back, False), name=name)
         avals = [get_aval(b)] * 3
         product, _ = stage(lambda d, x, y: [d * x, y - x], avals)
-        there, _ = stage(lambda d, x, y: [x / d, y + x / d, d + 1.0], avals)
-        back, _ = stage(lambda d, x, y: [(x + y) / d, y, d + 1.0], avals)
+        there, _ = stage(lambda d, x, y: [x / d, y + x / d, np.int64(3)], avals)
+        back, _ = stage(lambda d, x, y: [(x + y) / d, y, np.int64(3)], avals)
         args = (1.5 + b * b, b, b[::-1].copy())
         yield Sample(args, _sample_params(product, there, back, True), name="two unknowns and an auxiliary value")
 

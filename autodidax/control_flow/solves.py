@@ -410,8 +410,9 @@ def _iterate(name: str, change: Any, x: Any, scale: Any, tol: float | None, maxi
     if known is None:
         return tree.map(lambda v: where(done, v, np.nan), x)
     if not known:
+        change_left = float(concrete(_largest(step)))
         raise errors.ConvergenceError(
-            f"fixed_point: after {maxiter} iterations, {name} still changes x by up to {float(concrete(_largest(step)))}",
+            f"fixed_point: after {maxiter} iterations, {name} still changes x by up to {change_left:.3g}",
             mend="start nearer to the solution, raise maxiter or tol, or damp f: 0.5 * (x + f(x))",
         )
     return x

@@ -35,6 +35,12 @@ class Again:
         return f"{self.check}({', '.join(self.names)}, {written(self.args)}, {given})"
 
 
+def source_name(function: Any, default: str) -> str:
+    """A function's name where source may say it; a default for lambdas and for functions within functions."""
+    name = getattr(function, "__name__", default)
+    return name if name.isidentifier() else default
+
+
 def written(args: tuple[Any, ...]) -> str:
     """The arguments as Python source, or the word args where they are too many."""
     if sum(int(np.size(x)) for x in tree.leaves(args)) > SHOWN:

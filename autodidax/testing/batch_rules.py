@@ -12,6 +12,7 @@ from autodidax import errors, tree
 from autodidax.core.avals import PYTHON_SCALARS, is_inexact
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.testing import directions as dirs
+from autodidax.testing.again import source_name, written
 from autodidax.testing.comparison import close, kind, same, snapshot
 from autodidax.testing.functions import name_of
 from autodidax.testing.report import Failure, Report, brief
@@ -135,7 +136,8 @@ def _compare(
     )
 
     def failure(layer: str, message: str, **details: Any) -> Failure:
-        return Failure(report.subject, "batch", "vmap", layer, message, seed=seed,
+        again = f"check_vmap({source_name(f, 'f')}, {source_name(f_vmap, 'f_vmap')}, {written(rows[0])}, seed={seed})"
+        return Failure(report.subject, "batch", "vmap", layer, message, seed=seed, again=again,
                        argument=f"batch of {size} rows along axes {axes}", **details)  # fmt: skip
 
     with np.errstate(all="ignore"):

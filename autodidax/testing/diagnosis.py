@@ -67,6 +67,8 @@ def _from_jacobians(point: Point, mode: str) -> dict[str, str]:
 
 
 def _number(v: Any) -> str:
+    if not np.isfinite(v):
+        return "nan" if np.isnan(v) else "inf"
     v = complex(v)
     return f"{v.real:.8g}" if abs(v.imag) <= 1e-9 * abs(v) else f"{v:.8g}"
 

@@ -14,13 +14,13 @@ from autodidax.testing.comparison import ROUNDINGS, entry
 from autodidax.testing.diagnosis import diagnose, guess
 from autodidax.testing.kinks import check_between
 from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
-from autodidax.testing.numeric import Estimate, pack, widened
+from autodidax.testing.numeric import Estimate, Function, pack, widened
 from autodidax.testing.point import Point
 from autodidax.testing.rules import RuleRaised
 
-FURTHER = (16.0, 2.0**12, 2.0**20, 2.0**24)  # steps at which the size of a function is looked for
+FURTHER = (1.0, 16.0, 2.0**8, 2.0**12, 2.0**16, 2.0**20, 2.0**24)  # wider steps
+ROUGHLY = 0.25  # relative difference of a slope over them
 DIRECTIONS = 12  # in which a numeric derivative has to be linear
-RESOLUTION = 1e-8  # of that size, below which a function may be flat by rounding
 SINGLE = 4.0  # machine epsilons of single precision that a rule may be off by when it is run in double precision
 LOPSIDED = 1e-3  # an argument whose share of the derivative is less is looked at alone
 
@@ -109,8 +109,8 @@ def _compare_along(
     if np.any(wrong):
         wrong, ratio, known = _judge(point, got, est, _noise(point, ts))
     if np.any(wrong):
-        size = flat_size(point, got, est, ts)
-        doubtful = (size > 0) & (np.abs(got) <= RESOLUTION * size) | ~linear_there(point, ts, est)
+        afar = seen_from_afar(point.rules.f, point.xs, ts, got, est.value, est.error)
+        doubtful = afar | ~linear_there(point, ts, est)
         wrong, known = wrong & ~doubtful, known & ~doubtful
     near = np.abs(got - est.value) <= digits.ROUNDING * np.max(np.abs(est.value), initial=0)
     if np.any(wrong) and (point.beside or np.all(near | ~wrong)):
@@ -164,22 +164,28 @@ def _judge(
     return bad, float(np.max(ratio[judged & ~bad], initial=0)), judged
 
 
-def flat_size(point: Point, got: np.ndarray, est: Estimate, ts: list[Any]) -> np.ndarray:
-    """For entries where f did not change at all over the steps, the size that it has further away; else zero.
+def seen_from_afar(
+    f: Function, xs: list[Any], ts: list[Any], got: np.ndarray, value: np.ndarray, error: np.ndarray
+) -> np.ndarray:
+    """Entries where f seems flat, and over wider steps has about the slope that the rule says.
 
-    They may be flat by rounding: a derivative far below that size cannot be seen in them.
+    Then f is flat by rounding: its changes over the steps of the estimate are below the resolution of its values.
     """
-    flat = (est.value == 0) & (est.error == 0) & np.isfinite(got)
-    size = np.zeros(est.value.shape)
-    for step in FURTHER if np.any(flat & (got != 0)) else ():
+    flat = (np.abs(value) <= 3 * error) & np.isfinite(got) & (got != 0)
+    agrees = np.zeros(value.shape, bool)
+    for step in FURTHER if np.any(flat) else ():
         try:
-            far = pack(point.rules.f([x if t is None else dirs.wide(x + step * t)[()]
-                                     for x, t in zip(point.xs, ts, strict=True)]))  # fmt: skip
+            ends = [
+                pack(f([x if t is None else dirs.wide(x + side * step * t)[()]
+                                    for x, t in zip(xs, ts, strict=True)]))
+                for side in (1, -1)
+            ]  # fmt: skip
         except Exception:  # outside the domain
             continue
-        if far.shape == size.shape:
-            size = np.fmax(size, np.where(np.isfinite(far), np.abs(far), 0))
-    return np.where(flat, size, 0)
+        if ends[0].shape == ends[1].shape == agrees.shape:
+            with np.errstate(invalid="ignore"):
+                agrees |= np.abs((ends[0] - ends[1]) / (2 * step) - got) <= ROUGHLY * np.abs(got)
+    return flat & agrees
 
 
 def linear_there(point: Point, ts: list[Any], est: Estimate) -> np.ndarray:

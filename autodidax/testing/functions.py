@@ -11,7 +11,7 @@ from autodidax import errors
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of
 from autodidax.core.primitive import Primitive
-from autodidax.testing.again import Again
+from autodidax.testing.again import Again, source_name
 from autodidax.testing.forms import rules_of
 from autodidax.testing.layers import check_orders, check_point, check_unchanged
 from autodidax.testing.point import Point
@@ -79,7 +79,7 @@ def check_grads(
     flat, xs, labels = flat_function(f, _tuple("check_grads", args))
     rules = traced_rules(flat, name_of(f), labels)
     overrides = _overrides(atol, rtol, eps)
-    again = Again("check_grads", (rules.name,), tuple(args), seed, {"fast": fast}, overrides)
+    again = Again("check_grads", (source_name(f, "f"),), tuple(args), seed, {"fast": fast}, overrides)
     return check_rules(rules, xs, order, modes, overrides=overrides, again=again, **options)
 
 
@@ -193,7 +193,7 @@ def _check_rule(
         name_of(f), f, args, form=form, inner=inner, **{"f_jvp" if mode == "fwd" else "f_vjp": rule}
     )  # fmt: skip
     stated = {"form": form, "inner": inner, "order": order, "fast": options["fast"]}
-    again = Again(check, (rules.name, name_of_function(rule)), args, options["seed"], stated, overrides)
+    again = Again(check, (source_name(f, "f"), source_name(rule, "rule")), args, options["seed"], stated, overrides)
     return check_rules(rules, xs, order, (mode,), inner_modes=MODES, overrides=overrides, again=again, **options)
 
 

@@ -32,7 +32,7 @@ def numerical_jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence
 
     >>> import math
     >>> value, error = numerical_jvp(math.exp, (0.0,), (1.0,))
-    >>> abs(value - 1.0) <= 8 * error < 1e-10
+    >>> bool(abs(value - 1.0) <= 8 * error < 1e-10)
     True
     """
     flat, xs, out_tree, ys = _prepared("numerical_jvp", f, args)

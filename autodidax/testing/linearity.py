@@ -128,7 +128,7 @@ def _homogeneity(point: Point, mode: str, apply: Apply, vs: list[Any], out: list
                 continue
             noise = abs(factor) * ERRORS * _noise(point, apply, vs, out, k, scaling=False)
             if not close(g, w, 8 * ROUNDINGS, slack=noise):
-                message = f"scaling the {seed_name(mode)} by {factor:g} does not scale the result {k}"
+                message = f"scaling the {seed_name(mode)} by {_power(factor)} does not scale the result {k}"
                 point.fail(mode, "homogeneity", message, expected=brief(w), got=brief(g))
                 return
 
@@ -208,6 +208,12 @@ def _other_layout(x: Any) -> Any:
         view = np.zeros((*x.shape[:-1], 2 * x.shape[-1]), x.dtype)[..., ::-2]
     view[...] = x
     return view
+
+
+def _power(factor: float) -> str:
+    """A power of two as one reads it."""
+    exponent = int(np.log2(abs(factor))) if factor else 0
+    return f"{factor:g}" if abs(exponent) < 20 else f"2**{exponent}"
 
 
 def seed_name(mode: str) -> str:

@@ -30,6 +30,7 @@ FIRST_STEP = 0.05
 EXTRAPOLATIONS = 5
 ERRORS = 8.0  # how many estimated errors two estimates may differ by
 FINEST = 6  # steps on which noise and kinks are measured
+FAR = 1e4  # errors by which a rule is far from an estimate of zero
 EPS = float(np.finfo(np.float64).eps)
 
 FAIRLY = 5e-11  # where it is all that rounding allows, or of most of many entries
@@ -76,12 +77,13 @@ class Estimate:
     evaluations: int
 
     def conclusive(self, got: np.ndarray, precision: float) -> np.ndarray:
-        """The entries that the estimate can judge: known to `precision` of the derivative's size, or zero for all that
-        can be seen beside the function's own size while the rule says (nearly) zero as well."""
+        """The entries that the estimate can judge: known to `precision` of the derivative's size; or zero for all that
+        can be seen beside the function's own size, while the rule says (nearly) zero as well or something far off."""
         scale = np.maximum(np.abs(self.value), _largest(self.value))
         known = self.error <= precision * scale
         zero = (np.abs(self.value) <= 3 * self.error) & (self.error <= 1e-3 * precision * self.size)
-        zero &= (np.abs(got) <= 4 * EPS * self.size) | ~np.isfinite(got)
+        nearly, far = 4 * EPS * self.size, FAR * (self.error + EPS * self.size)
+        zero &= (np.abs(got) <= nearly) | (np.abs(got) > far) | ~np.isfinite(got)
         with np.errstate(invalid="ignore"):
             return (known | zero) & ~self.kink & np.isfinite(self.error) & np.isfinite(self.value)
 

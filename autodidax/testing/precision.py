@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LOST = 3.0  # digits that may be lost without a word
 DRAWS = 3
 ROUNDING = 3e-11  # relative differences that rounding inside a rule may explain at the given point
+CLOSE = 2.0**-24  # relative size of moves that change how the steps of a rule are rounded, and little else
 STEP = 2.0**-20  # relative size of the moves that measure the conditioning
 
 
@@ -31,22 +32,18 @@ def check(point: Point, mode: str, run: Callable[[list[Any]], np.ndarray]) -> No
         return
     here = run(point.xs)
     size = np.abs(here) + 0.01 * np.max(np.abs(here[np.isfinite(here)]), initial=0)
-    noise, suspicious = np.full(here.shape, np.inf), np.ones(here.shape, bool)
+    signs = dirs.signs(point.rng, point.xs)
     try:
-        for _ in range(DRAWS):
-            noise = np.minimum(noise, np.abs(run(dirs.nudged(point.rng, point.xs)) - here))
-            suspicious = noise > 10.0**LOST * eps * size
-            if not np.any(suspicious):
-                return
-        moves = [np.abs(run(dirs.moved(point.rng, point.xs, STEP)) - here) * (2 * eps / STEP) for _ in range(DRAWS)]
+        # a curve's second difference goes with the square of the move
+        sides = run(dirs.stretched(point.xs, signs, CLOSE)) + run(dirs.stretched(point.xs, signs, -CLOSE))
+        if not np.any(np.abs(sides - 2 * here) > 10.0**LOST * eps * size):
+            return
+        moved = np.max([np.abs(run(dirs.moved(point.rng, point.xs, STEP)) - here) for _ in range(DRAWS)], axis=0)
     except RuleRaised:  # at the edge of the domain
         return
-    with np.errstate(all="ignore"):
-        lost = np.log10(noise / np.maximum(np.max(moves, axis=0), eps * size))
-    lost = np.where(suspicious & np.isfinite(lost), lost, 0)
-    if not np.max(lost, initial=0) > LOST:
-        return
-    warn(point, mode, np.where(lost > 0, noise, 0), size, point.ys if mode == "fwd" else point.xs)
+    noise = wiggle(point, run)
+    explained = moved * (2 * eps / STEP) + eps * size
+    warn(point, mode, np.where(noise > 10.0**LOST * explained, noise, 0), size, point.ys if mode == "fwd" else point.xs)
 
 
 def wiggle(point: Point, run: Callable[[list[Any]], np.ndarray]) -> np.ndarray:

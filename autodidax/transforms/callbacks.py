@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
 from autodidax import errors
 from autodidax.core.avals import ShapedArray, is_inexact
 from autodidax.core.interpreters import innermost_staging, top_trace
@@ -62,7 +64,7 @@ class _Callback(HigherOrder):
         if any(is_inexact(a.dtype) for a in callback.out_avals):
             raise errors.NondifferentiableError(
                 f"{callback.what} has no derivative: it runs on the host",
-                mend="call it in a function that has a rule of its own (custom_jvp or custom_vjp), or on stop_gradient(x)",
+                mend="call it in a function with a rule of its own (custom_jvp or custom_vjp), or on stop_gradient(x)",
             )
 
     def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
@@ -81,15 +83,15 @@ class PureCallback(_Callback):
 
     def impl(self, *args: Any, callback: HostFunction, method: str | None, rows: Rows = ()) -> list[Any]:
         if rows and method in VECTORIZED:
-            return callback(*vectorized(args, rows, method), lead=sizes_of(rows))
+            return callback(*vectorized([np.asarray(a) for a in args], rows, method), lead=sizes_of(rows))
         return over_rows(callback, args, rows, lambda: callback.out_avals)
 
     def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         if params["method"] is None:
             raise errors.UnsupportedError(
                 f"{params['callback'].what} under vmap, and no vmap_method was given",
-                mend='give vmap_method="sequential" (row by row), or "expand_dims" or "broadcast_all" for a function that '
-                "takes arrays with a batch axis in front",
+                mend='give vmap_method="sequential" (row by row), or "expand_dims" or "broadcast_all" for a function '
+                "that takes arrays with a batch axis in front",
             )
         return super().trace_batch(trace, vals, dims, params)
 

@@ -8,7 +8,7 @@ from typing import Any
 from autodidax import tree
 from autodidax.core.avals import Masked, ShapedArray
 from autodidax.core.interpreters import frames, get_aval
-from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.jaxpr import ClosedJaxpr, has_effects
 from autodidax.transforms.boundary import (
     as_value,
     check_callable,
@@ -29,7 +29,7 @@ from autodidax.transforms.calls import (
     take_residuals,
     with_masks,
 )
-from autodidax.transforms.program import residuals_again, run, stage, tangent_aval, vjp_program
+from autodidax.transforms.program import forward_alone, residuals_again, run, stage, tangent_aval, vjp_program
 from autodidax.transforms.reverse import Call
 from autodidax.transforms.staging import StaticArguments, stage_call
 
@@ -46,7 +46,8 @@ class Remat(ProgramCall):
         split = vjp_program(jaxpr, active)
         if residuals_again(split, len(jaxpr.out_avals)) is None:
             return super().trace_reverse(trace, args, params)
-        outs = self(*vals, jaxpr=jaxpr, name=name)
+        forward = forward_alone(split, len(jaxpr.out_avals)) if has_effects(split.first) else jaxpr
+        outs = self(*vals, jaxpr=forward, name=name)
         held = hold_constants(trace, ins, vals)
         avals = jaxpr.out_avals
 

@@ -138,8 +138,8 @@ class FromFunction(Primitive):
             raise
         except Exception as e:  # whatever the user's function raises
             raise errors.ArgumentError(
-                f"{self.name}: the shape of its result was to be found by a run on zeros of {list(avals)}, which raised "
-                f"{type(e).__name__}: {e}",
+                f"{self.name}: the shape of its result was to be found by a run on zeros of {list(avals)}, which "
+                f"raised {type(e).__name__}: {e}",
                 mend="give primitive_from result_shape_dtypes= or abstract_eval=",
             ) from e
         return [ShapedArray(shape_of(x), dtype_of(x)) for x in outs]
@@ -230,7 +230,7 @@ class FromFunction(Primitive):
             got = f"{len(result)} values" if isinstance(result, tuple | list) else described(result)
             what = "operand" if rule == "vjp" else "result"
             raise errors.TreeError(
-                f"{self.name}: its {rule} must return a list with one entry for each {what} ({count}), it returned {got}",
+                f"{self.name}: its {rule} must return a list with one entry a {what} ({count}), it returned {got}",
                 mend="return a list, with None for zeros",
             )
         return list(result)
@@ -317,8 +317,8 @@ def primitive_from(
         its batch axis first (dim 0, else None).
     result_shape_dtypes : a ShapeDtypeStruct (or an array) like the result, or a list of them, where it is always the
         same.
-    abstract_eval : `abstract_eval(*avals, **params)` returns that from the operands' shapes and dtypes. Where neither is
-        given, a program that is staged calls `fun` on zeros to find out, once for each combination of shapes, dtypes
+    abstract_eval : `abstract_eval(*avals, **params)` returns that from the operands' shapes and dtypes. Where neither
+        is given, a program that is staged calls `fun` on zeros to find out, once for each combination of shapes, dtypes
         and parameters.
     samples : tuples of arguments or `sample(...)`s that the checker goes over, in a list or from a function of a random
         generator: `python -m autodidax check package.module:name`.
@@ -353,8 +353,9 @@ def primitive_from(
     name = name_of(fun) if name is None else name
     if name.startswith("<"):
         raise errors.ArgumentError(f"primitive_from: {name!r} is no name", mend='give one: name="my_function"')
+    avals = abstract_eval if abstract_eval is not None else result_shape_dtypes
     home = next((f.__module__ for f in (jvp, vjp, fun) if getattr(f, "__module__", None)), "__main__")
     return FromFunction(
-        name, fun, jvp=jvp, vjp=vjp, vmap=vmap, avals=abstract_eval if abstract_eval is not None else result_shape_dtypes,
-        multiple_results=multiple_results, samples=samples, module=home if module is None else module, register=register,
+        name, fun, jvp=jvp, vjp=vjp, vmap=vmap, avals=avals, multiple_results=multiple_results, samples=samples,
+        module=home if module is None else module, register=register,
     )  # fmt: skip

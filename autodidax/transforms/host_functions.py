@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors, tree
-from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
+from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, ShapeDtypeStruct
 from autodidax.core.interpreters import Tracer
 from autodidax.transforms.boundary import as_output, as_value, described, leaf_names, name_of
 from autodidax.transforms.staging import struct_aval
@@ -124,7 +124,10 @@ class HostFunction:
         self.what = f"{what} of {self.__name__}"
         self.in_tree = in_tree
         self.fixed = fixed
-        self.out_avals, self.out_tree = declared if declared is not None else ([], None)
+        self.out_avals: list[ShapedArray] = []
+        self.out_tree: tree.PyTreeDef | None = None
+        if declared is not None:
+            self.out_avals, self.out_tree = declared
         self.where = errors.user_frame()
 
     def __call__(self, *values: Any, lead: tuple[int, ...] = ()) -> list[Any]:
@@ -135,12 +138,12 @@ class HostFunction:
             return []
         leaves, treedef = tree.flatten(out)
         if treedef != self.out_tree:
-            stand_ins = self.out_tree.unflatten(self.out_avals)
+            stand_ins = self.out_tree.unflatten([ShapeDtypeStruct(a.shape, a.dtype) for a in self.out_avals])
             raise errors.TreeError(
                 f"{self.what}: the result is of another tree than the declared one: "
                 f"{tree.describe_mismatch(stand_ins, out)}",
                 where=self.where,
-                mend=f"return {self.out_tree}, or declare the tree that it returns",
+                mend="return what was declared (None where nothing was), or declare what it returns",
             )
         return [
             checked_result(f"{self.what}: result {k}", x, a.update(shape=(*lead, *a.shape)), self.where)

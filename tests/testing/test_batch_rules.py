@@ -167,7 +167,8 @@ WRONG = {
     "without its batch": (np.sin, lambda args, axes: np.sin(moved(args, axes)[0])[0], (V,)),
     "extra axis": (np.sin, lambda args, axes: np.sin(moved(args, axes)[0])[:, None], (V,)),
     "one output of two": (lambda x: (x, 2 * x), lambda args, axes: (moved(args, axes)[0],), (V,)),
-    "outputs swapped": (lambda x: (x, 2 * x), lambda args, axes: (2 * moved(args, axes)[0], moved(args, axes)[0]), (V,)),
+    "outputs swapped": (
+        lambda x: (x, 2 * x), lambda args, axes: (2 * moved(args, axes)[0], moved(args, axes)[0]), (V,)),
     "other names of outputs": (
         lambda x: {"a": x, "b": x}, lambda args, axes: {"a": moved(args, axes)[0], "c": moved(args, axes)[0]}, (V,)),
     "None": (np.sin, lambda args, axes: None, (V,)),

@@ -408,6 +408,7 @@ def test_orders_that_there_are_not(order):
 
 # modes
 
+
 class _WrongReverse(Primitive):
     """sin, whose reverse rule is twice what it should be."""
 
