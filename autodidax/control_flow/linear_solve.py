@@ -241,14 +241,16 @@ def _difference(t: Any, change: Any, like: Any) -> Any:
 
 def _without_aux(params: dict[str, Any], n: int) -> dict[str, Any]:
     """The parameters of a solve that returns its first n results alone."""
-    solve: Any = params["solve"]
     if not params["has_aux"]:
         return params
-    if isinstance(solve, ClosedJaxpr):
-        first: Any = rearranged(solve, range(len(solve.in_avals)), range(n))
-    else:
-        first = lambda *values: solve(*values)[:n]
-    return params | {"solve": first, "has_aux": False}
+
+    def first(solve: Any) -> Any:
+        if isinstance(solve, ClosedJaxpr):
+            return rearranged(solve, range(len(solve.in_avals)), range(n))
+        return None if solve is None else lambda *values: solve(*values)[:n]
+
+    solvers = {key: first(params[key]) for key in ("solve", "transpose_solve")}
+    return params | solvers | {"has_aux": False}
 
 
 def _solver_by_rows(solve: Any, trace: BatchTrace, flags: tuple[bool, ...]) -> Any:

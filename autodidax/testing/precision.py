@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 LOST = 3.0  # digits that may be lost without a word
 DRAWS = 3
 ROUNDING = 3e-11  # relative differences that rounding inside a rule may explain at the given point
+MOVES = tuple(2.0**-k for k in range(12, 40, 4))  # relative, of which the noise is taken
 CLOSE = 2.0**-24  # relative size of moves that change how the steps of a rule are rounded, and little else
 STEP = 2.0**-20  # relative size of the moves that measure the conditioning
 
@@ -50,21 +52,33 @@ def wiggle(point: Point, run: Callable[[list[Any]], np.ndarray]) -> np.ndarray:
     """Rounding noise of `run` at the point, an entry: fifth differences over moves that are small beside the inputs
     but large beside the rounding of what is computed from them.
 
-    A curve's fifth difference goes with the fifth power of the move, and noise stays: the least of them is the noise.
-    The point itself is left out: a rule that is wrong there alone is not noisy.
+    A curve's fifth difference falls with the fifth power of the move; where it does not fall from one move to the next,
+    it is noise, or the move is wider than the curve: the least of these is the noise. Where moves are below the
+    resolution of what is computed there is no difference, and nothing to learn. The point itself is left out: a rule
+    that is wrong there alone is not noisy.
     """
+    eps = dirs.unit_roundoff(point.xs, point.ys)
+    moves = [step for step in MOVES if step > 8 * eps]
     draws = []
-    for _ in range(DRAWS):
-        signs = dirs.signs(point.rng, point.xs)
-        found = []
-        for step in (2.0**-12, 2.0**-16, 2.0**-20):
-            try:
-                v = [run(dirs.stretched(point.xs, signs, j * step)) for j in (-5, -3, -1, 1, 3, 5)]
-            except RuleRaised:  # at the edge of the domain
-                return np.zeros(())
-            found.append(np.abs(v[5] - 5 * v[4] + 10 * v[3] - 10 * v[2] + 5 * v[1] - v[0]) / np.sqrt(252.0))
-        draws.append(np.min(found, axis=0))
-    return np.nan_to_num(2 * np.max(draws, axis=0), nan=0.0, posinf=0.0)
+    try:
+        for _ in range(DRAWS):
+            signs = dirs.signs(point.rng, point.xs)
+            found = [_fifth_difference(point, run, signs, step) for step in moves]
+            noise = np.full(found[0].shape, np.inf)
+            for wide, close in pairwise(found):
+                level = (close >= wide / 64) & (close > 0)
+                noise = np.where(level, np.minimum(noise, np.maximum(wide, close)), noise)
+            draws.append(np.where(np.isfinite(noise), noise, np.min(found, axis=0)))
+    except RuleRaised:  # at the edge of the domain
+        return np.zeros(())
+    return np.nan_to_num(np.max(draws, axis=0), nan=0.0, posinf=0.0)
+
+
+def _fifth_difference(
+    point: Point, run: Callable[[list[Any]], np.ndarray], signs: list[Any], step: float
+) -> np.ndarray:  # fmt: skip
+    v = [run(dirs.stretched(point.xs, signs, j * step)) for j in (-5, -3, -1, 1, 3, 5)]
+    return np.abs(v[5] - 5 * v[4] + 10 * v[3] - 10 * v[2] + 5 * v[1] - v[0]) / np.sqrt(252.0)
 
 
 def warn(point: Point, mode: str, noise: np.ndarray, size: np.ndarray, values: Sequence[Any] | None) -> None:

@@ -228,9 +228,9 @@ class FromFunction(Primitive):
     def _listed(self, rule: str, result: Any, count: int) -> list[Any]:
         if not isinstance(result, tuple | list) or len(result) != count:
             got = f"{len(result)} values" if isinstance(result, tuple | list) else described(result)
-            what = "operand" if rule == "vjp" else "result"
+            wanted = f"one entry for each {'operand' if rule == 'vjp' else 'result'}, here {count}"
             raise errors.TreeError(
-                f"{self.name}: its {rule} must return a list with one entry a {what} ({count}), it returned {got}",
+                f"{self.name}: its {rule} must return a list with {wanted}, it returned {got}",
                 mend="return a list, with None for zeros",
             )
         return list(result)

@@ -30,7 +30,7 @@ REVERSE = {
     "swapped difference": (np.subtract, lambda a, b, ct: (-ct, ct), (V, W), "sign"),
     "transposed cotangent": (*MATMUL[:1], lambda a, b, ct: ((ct @ b.T).T, a.T @ ct), MATMUL[1], "is transposed"),
     "transposed Jacobian": (lambda x: A @ x, lambda x, ct: A @ ct, (V,), "the Jacobian is transposed"),
-    "permutation": (lambda x: x[[2, 0, 1]], lambda x, ct: ct[[2, 0, 1]], (V,), "another order"),
+    "permutation": (lambda x: x[[2, 0, 1]], lambda x, ct: ct, (V,), "another order"),
     "sum over the wrong axis": (
         lambda a: np.cumsum(a, axis=1), lambda a, ct: np.cumsum(ct[::-1], axis=0)[::-1], (A,), "another order"),
     "not a number": (np.sin, lambda x, ct: ct * np.cos(x) * np.nan, (V,), ""),
@@ -179,7 +179,7 @@ def _failures():
     yield check_vjp, np.sin, lambda x, ct: ct[None], (V,)
     yield check_vjp, np.sin, lambda x, ct: ct * ct, (V,)
     yield check_vjp, np.sin, lambda x, ct: (_ for _ in ()).throw(ValueError("line\n" * 40)), (V,)
-    yield check_vjp, lambda *xs: sum(xs), lambda *xs: tuple(2 * xs[-1] for _ in xs[:-1]), (V,) * 12
+    yield check_vjp, lambda *xs: sum(xs), lambda *xs: tuple(2 * xs[-1] for _ in xs[:-1]), (V,) * 6
     x = np.arange(1.0, 1001.0)
     yield check_vjp, np.sin, lambda x, ct: 2 * ct * np.cos(x), (x,)
     yield check_vjp, np.sin, lambda x, ct: ct * ct, (x,)

@@ -316,9 +316,8 @@ SMOOTH_OR_WEAKLY_SINGULAR = {
 @pytest.mark.parametrize("modes", ["fwd", "rev"])
 def test_a_kink_at_the_point_is_not_accused(name, modes):
     f, x = KINKS[name]
-    for seed in range(2):
-        report = report_of(check_grads, f, (x,), order=1, modes=modes, seed=seed, points="given")
-        assert report.ok, str(report)
+    report = report_of(check_grads, f, (x,), order=1, modes=modes, points="given")
+    assert report.ok, str(report)
 
 
 @pytest.mark.parametrize("name", ["abs", "modulus", "relu", "clip", "where", "max at ties", "norm at zero",
@@ -326,8 +325,7 @@ def test_a_kink_at_the_point_is_not_accused(name, modes):
 @pytest.mark.parametrize("modes", ["fwd", "rev"])
 def test_a_kink_is_inconclusive_and_no_pass(name, modes):
     f, x = KINKS[name]
-    for seed in range(2):
-        assert report_of(check_grads, f, (x,), order=1, modes=modes, seed=seed, points="given").inconclusive
+    assert report_of(check_grads, f, (x,), order=1, modes=modes, points="given").inconclusive
 
 
 @pytest.mark.parametrize("name", KINKS)
@@ -341,7 +339,7 @@ def test_a_kink_at_the_point_is_not_accused_by_whole_jacobians(name, modes):
 @pytest.mark.parametrize("name", KINKS)
 def test_a_kink_is_no_loss_of_digits(name):
     f, x = KINKS[name]
-    for seed in range(3):
+    for seed in range(2):
         report = report_of(check_grads, f, (x,), order=1, strict=True, seed=seed, points="given")
         assert report.ok, str(report)
 

@@ -1,5 +1,6 @@
 """primitive_from: rules given and derived, under every transform, with its checks and its errors."""
 
+import functools
 import sys
 import types
 import warnings
@@ -142,14 +143,9 @@ def test_several_results(rules, method):
     )
     traced = lambda x: [anp.sum(x * x), anp.argmax(x)]
     first = lambda f: lambda x: f(x)[0] ** 2
-    for mode in (lambda f: f, jit, vmap, lambda f: jit(vmap(f))):
-        args = X if mode not in (jit,) and mode is not list(MODES.values())[0] else X[0]
-        if mode(lambda x: x) is None:
-            continue
-        same(
-            mode(first(p))(args) if args.ndim == 2 else mode(first(p))(X[0]),
-            vmap(first(traced))(X) if args.ndim == 2 else first(traced)(X[0]),
-        )
+    same(p(X[0]), traced(X[0]))
+    same(jit(p)(X[0]), traced(X[0]))
+    same(jit(vmap(p))(X), vmap(traced)(X))
     for mode in (grad, lambda f: jit(jacfwd(grad(f))), lambda f: grad(lambda x: anp.sum(grad(f)(x) ** 2))):
         same(mode(first(p))(X[0]), mode(first(traced))(X[0]))
         same(vmap(mode(first(p)))(X), vmap(mode(first(traced)))(X))
@@ -194,15 +190,11 @@ def test_a_batching_rule_of_ones_own():
         x, y = (a if d is not None else a[None] for a, d in zip(args, dims, strict=True))
         return p(x, y), 0
 
-    p = primitive_from(
-        sums, jvp=lambda out, primals, tangents: traced_sums(*primals) * 0 + sums_any(*primals, *tangents), vmap=rule
-    )
-    sums_any = lambda x, y, tx, ty: anp.cumsum(x * ty + tx * y, axis=-1)
-    same(jit(vmap(p, (0, None)))(X, Y[0]), X.cumsum(axis=-1) * 0 + np.cumsum(X * Y[0], axis=-1))
-    same(
-        vmap(grad(lambda x, y: anp.sum(p(x, y))), (0, None))(X, Y[0]),
-        vmap(grad(lambda x, y: anp.sum(traced_sums(x, y))), (0, None))(X, Y[0]),
-    )
+    tangent = lambda out, p, t: anp.cumsum(t[0] * p[1] + p[0] * t[1], axis=-1)
+    p = primitive_from(sums, jvp=tangent, name="sums_by_rule", vmap=rule)
+    total, traced = (lambda x, y, f=f: anp.sum(f(x, y) ** 2) for f in (p, traced_sums))
+    same(jit(vmap(p, (0, None)))(X, Y[0]), traced_sums(X, Y[0]))
+    same(vmap(grad(total), (0, None))(X, Y[0]), vmap(grad(traced), (0, None))(X, Y[0]))
     assert seen[0] == (0, None)
 
 
@@ -284,11 +276,11 @@ def test_operands_without_a_derivative():
         jvp=lambda out, p, t: t[0] * p[1],
         samples=[(X[0], 3)],
     )
-    for f in (p, q):
-        for mode in (lambda f: f, jit):
-            same(grad(lambda x, f=mode(f): anp.sum(f(x, 3)))(X[0]), np.full(3, 3.0))
-            same(jvp(lambda x, f=mode(f): f(x, 3), (X[0],), (X[0],))[1], 3 * X[0])
-            assert grad(lambda x, n, f=mode(f): anp.sum(f(x, n)), (0, 1), allow_int=True)(X[0], 3)[1].dtype == ad.float0
+    for f in (p, q, jit(p), jit(q)):
+        total = functools.partial(lambda f, x, n: anp.sum(f(x, n)), f)
+        same(grad(total)(X[0], 3), np.full(3, 3.0))
+        same(jvp(f, (X[0], 3), (X[0], None))[1], 3 * X[0])
+        assert grad(total, (0, 1), allow_int=True)(X[0], 3)[1].dtype == ad.float0
 
 
 def test_a_rule_that_calls_another_one():
@@ -336,7 +328,8 @@ ERRORS = {
         "with_vjp in forward mode: its vjp cannot be transposed",
     ),
     "a vjp that is not traceable": (
-        lambda: jvp(with_vjp(lambda ct, out, p: [np.asarray(ct)]), (X,), (X,)), errors.NotLinearError, "or give jvp= too"
+        lambda: jvp(with_vjp(lambda ct, out, p: [np.asarray(ct)]), (X,), (X,)), errors.NotLinearError,
+        "or give jvp= too",
     ),
     "a tangent of another shape": (
         lambda: jvp(with_jvp(lambda out, p, t: t[0][0]), (X,), (X,)), errors.ShapeError, "tangent of shape"
@@ -345,7 +338,7 @@ ERRORS = {
         lambda: grad(total(with_vjp(lambda ct, out, p: [ct[0]])))(X), errors.ShapeError, "cotangent of shape"
     ),
     "a cotangent without a list": (
-        lambda: grad(total(with_vjp(lambda ct, out, p: ct)))(X), errors.TreeError, r"one entry a operand \(1\)"
+        lambda: grad(total(with_vjp(lambda ct, out, p: ct)))(X), errors.TreeError, "each operand, here 1"
     ),
     "several results": (lambda: with_jvp(None, both)(X[0]), errors.TreeError, "multiple_results=True"),
     "one result": (
@@ -355,16 +348,19 @@ ERRORS = {
         lambda: jit(with_jvp(None, lambda x: x[x > 0]))(X[0]), errors.ShapeError, r"expected was \(0,\)"
     ),
     "not as declared": (
-        lambda: with_jvp(None, result_shape_dtypes=ShapeDtypeStruct((2,), float))(X), errors.ShapeError, r"expected was \(2,\)"
+        lambda: with_jvp(None, result_shape_dtypes=ShapeDtypeStruct((2,), float))(X), errors.ShapeError,
+        r"expected was \(2,\)",
     ),
     "two declarations": (
-        lambda: with_jvp(None, result_shape_dtypes=X, abstract_eval=lambda x: x), errors.ArgumentError, "give one of them"
+        lambda: with_jvp(None, result_shape_dtypes=X, abstract_eval=lambda x: x), errors.ArgumentError,
+        "give one of them",
     ),
     "two results declared": (
         lambda: jit(with_jvp(None, result_shape_dtypes=[X, X]))(X), errors.ArgumentError, "2 results are declared"
     ),
     "a traced parameter": (
-        lambda: grad(lambda x: made("jvp")(X[0], Y[0], power=x)[0])(1.0), errors.ArgumentError, "pass arrays by position"
+        lambda: grad(lambda x: made("jvp")(X[0], Y[0], power=x)[0])(1.0), errors.ArgumentError,
+        "pass arrays by position",
     ),
     "a lambda without a name": (lambda: primitive_from(lambda x: x), errors.ArgumentError, "name="),
     "a name that is taken": (lambda: primitive_from(np.sin), errors.RegistryError, "exists already"),
