@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from autodidax import debug, errors, lax, numpy, scipy, tree, tree_util
+from autodidax import errors, lax, numpy, scipy, tree, tree_util
 from autodidax.config import config
 from autodidax.control_flow.closure_conversion import closure_convert
 from autodidax.control_flow.loops import map
@@ -38,14 +38,15 @@ remat = checkpoint
 
 __all__ = [
     "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "closure_convert",
-    "config", "custom_jvp", "custom_vjp", "debug", "device_get", "device_put", "elementwise_grad", "errors",
-    "eval_jaxpr", "eval_shape", "float0", "grad", "hessian", "hvp", "io_callback", "jacfwd", "jacobian", "jacrev",
-    "jit", "jvp", "lax", "linear", "linear_transpose", "linearize", "make_jaxpr", "multilinear", "pointwise",
-    "primitive_from", "pure_callback", "registry", "remat", "sample", "stop_gradient", "tree", "tree_util", "typeof",
-    "value_and_grad", "vjp", "vmap",
+    "config", "custom_jvp", "custom_vjp", "device_get", "device_put", "elementwise_grad", "errors", "eval_jaxpr",
+    "eval_shape", "float0", "grad", "hessian", "hvp", "io_callback", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
+    "lax", "linear", "linear_transpose", "linearize", "make_jaxpr", "multilinear", "pointwise", "primitive_from",
+    "pure_callback", "registry", "remat", "sample", "stop_gradient", "tree", "tree_util", "typeof", "value_and_grad",
+    "vjp", "vmap",
 ]  # fmt: skip
 # what loads when it is first named: module, or (module, name)
 _LATER: dict[str, Any] = {
+    "debug": ("autodidax.debug", None),
     "test_util": ("autodidax.test_util", None),
     "flatten_util": ("autodidax.flatten_util", None),
     "testing": ("autodidax.testing", None),

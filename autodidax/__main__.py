@@ -7,8 +7,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from autodidax.testing import command
-from autodidax.testing.modules import load_all as load_all
+from autodidax.testing.commandline import command
+from autodidax.testing.commandline.modules import load_all as load_all
 from autodidax.version import __version__
 
 CLOSED = 141  # what a shell reports of a program whose reader has gone

@@ -32,7 +32,7 @@ LOCAL_IMPORTS = {
     (PACKAGE, "__getattr__"): "PEP 562: the checker and other parts load when they are first named",
     (f"{PACKAGE}.numpy", "__getattr__"): "PEP 562: likewise",
     (f"{PACKAGE}.scipy*", "__getattr__"): "PEP 562: likewise",
-    (f"{PACKAGE}.testing.modules", "load_*"): "the checker loads primitives, and the modules that a user names",
+    (f"{PACKAGE}.testing.commandline.modules", "load_*"): "it loads primitives, and the modules that a user names",
     (f"{PACKAGE}.numpy.callers", "twin"): "a message says what there is for a function of SciPy, which is loaded then",
     (f"{PACKAGE}.primitives.triangular", "kernels"): "SciPy's BLAS, for triangular systems, loads on first use",
 }

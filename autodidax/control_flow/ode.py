@@ -17,7 +17,7 @@ from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, dtype_of, frames, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.core.primitive import Sample
-from autodidax.primitives.convert import astype, convert_element_type, real, zeros_of
+from autodidax.primitives.convert import astype, real, zeros_of
 from autodidax.primitives.shape import concatenate, expand_dims, moveaxis, reduce_sum, reshape, stack
 from autodidax.transforms.batching import BatchTrace, repeated
 from autodidax.transforms.boundary import as_output, as_value, check_callable, described, dtype_name, name_of
@@ -416,7 +416,7 @@ def odeint(
         return _rate(func, y_tree, avals, func(y_tree.unflatten(values[:-1]), values[-1], *args))
 
     if not frames():
-        return y_tree.unflatten(integrate(lambda y, time: _converted(flat(*y, time), y), leaves, t, accuracy))
+        return y_tree.unflatten(integrate(lambda y, time: flat(*y, time), leaves, t, accuracy))
     times_tree = tree.treedef_tuple([tree.LEAF] * (len(leaves) + 1))
     flat.__name__ = name_of(func)
     program, captured, _ = stage_flat("odeint", flat, times_tree, [*avals, ShapedArray((), dtype_of(t))])
@@ -476,8 +476,3 @@ def _rate(func: Any, y_tree: tree.PyTreeDef, avals: Sequence[ShapedArray], out: 
                 mend="give a complex y0, or return the real part",
             )
     return leaves
-
-
-def _converted(rates: list[Any], state: list[Any]) -> list[Any]:
-    """Rates in the state's dtypes, in memory of their own: func may return one buffer each time."""
-    return [convert_element_type(x, dtype=dtype_of(y)) for x, y in zip(rates, state, strict=True)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,26 +63,26 @@ def integrate(f: Derivative, y: Leaves, t: np.ndarray, accuracy: Accuracy) -> Le
     _put(ys, 0, y)
     if len(t) == 1 or not ys:
         return ys
-    kind = t.dtype.type
     time = float(t[0])
     with np.errstate(all="ignore"):  # a step that is tried may leave the domain of f
-        k = f(y, kind(time))
-        h = _first_step(f, y, kind(time), k, float(t[-1]) - time, kind, accuracy)
+        stages = _Stages(f, y, time, t.dtype.type, lambda h, _: h)
+        h = float(_first_step(stages, y, time, float(t[-1]) - time, accuracy, _rms))
         for i in range(1, len(t)):
             target, count = float(t[i]), 0
             while time != target:
                 remaining = target - time
                 is_last = h >= abs(remaining)
                 step = remaining if is_last else h if remaining > 0 else -h
-                new, k_new, differences = _stages(f, y, time, step, k, kind, lambda h, x: h)
+                new, differences = stages.step(y, time, step)
                 error = float(_error_size(differences, y, new, accuracy, _rms))
                 count += 1
                 grown = abs(step) * _factor(error)
                 if error <= 1:
                     time = target if is_last else time + step
-                    y, k = new, k_new
+                    y = new
+                    stages.accept()
                     h = min(max(h, grown) if is_last else grown, accuracy.hmax)
-                elif error != error and not all(np.all(np.isfinite(x)) for x in k):
+                elif error != error and not stages.start_is_finite():
                     _put(ys, slice(i, None), [np.nan] * len(ys))
                     return ys
                 else:
@@ -102,45 +104,43 @@ def integrate_rows(f: Derivative, y: Leaves, t: np.ndarray, accuracy: Accuracy) 
     if n == 1 or rows == 0 or not ys:
         return ys
     every = np.arange(rows)
-    kind = t.dtype
     exact = t.astype(np.float64)
     time, index, count = exact[:, 0].copy(), np.ones(rows, int), np.zeros(rows, int)
     active = np.ones(rows, bool)
     with np.errstate(all="ignore"):
-        k = f(y, time.astype(kind))
-        h = _first_step(f, y, time, k, exact[:, -1] - time, kind.type, accuracy, rms=_rms_by_row, scaled=_by_row)
+        stages = _Stages(f, y, time, t.dtype.type, _by_row)
+        h = _first_step(stages, y, time, exact[:, -1] - time, accuracy, _rms_by_row)
         while True:
-            arrived = active & (time == exact[every, np.minimum(index, n - 1)])
+            target = exact[every, np.minimum(index, n - 1)]
+            arrived = active & (time == target)
             while arrived.any():
                 for out, x in zip(ys, y, strict=True):
                     out[arrived, index[arrived]] = x[arrived]
                 index[arrived] += 1
                 count[arrived] = 0
                 active &= index < n
-                arrived &= active
-                arrived &= time == exact[every, np.minimum(index, n - 1)]
+                target = exact[every, np.minimum(index, n - 1)]
+                arrived &= active & (time == target)
             if not active.any():
                 return ys
-            target = exact[every, np.minimum(index, n - 1)]
             remaining = np.where(active, target - time, 0.0)
             is_last = h >= abs(remaining)
             step = np.where(is_last, remaining, np.copysign(h, remaining))
-            new, k_new, differences = _stages(f, y, time, step, k, kind.type, _by_row)
+            new, differences = stages.step(y, time, step)
             error = _error_size(differences, y, new, accuracy, _rms_by_row)
             count += active
             accepted = active & (error <= 1)
             rejected = active & ~accepted
+            if np.isnan(error[rejected]).any():
+                for row in np.flatnonzero(rejected & np.isnan(error) & ~stages.start_is_finite(by_row=True)):
+                    _put(ys, (row, slice(index[row], None)), [np.nan] * len(ys))
+                    active[row] = rejected[row] = False
             time = np.where(accepted, np.where(is_last, target, time + step), time)
+            y = [np.where(_by_row(accepted, a), b, a) for a, b in zip(y, new, strict=True)]
+            stages.accept(accepted)
             grown = abs(step) * _factors(error)
             h = np.where(rejected, grown, np.where(accepted, np.where(is_last, np.maximum(h, grown), grown), h))
             h = np.minimum(h, accuracy.hmax)
-            y = [np.where(_by_row(accepted, a), b, a) for a, b in zip(y, new, strict=True)]
-            if np.isnan(error[rejected]).any():
-                sound = np.all([_finite_rows(x) for x in k], axis=0)
-                for row in np.flatnonzero(rejected & np.isnan(error) & ~sound):
-                    _put(ys, (row, slice(index[row], None)), [np.nan] * len(ys))
-                    active[row] = rejected[row] = False
-            k = [np.where(_by_row(accepted, a), b, a) for a, b in zip(k, k_new, strict=True)]
             small = rejected & (h < 4 * np.spacing(np.maximum(abs(time), abs(target))))
             if small.any():
                 raise _step_too_small(time[small][0])
@@ -149,29 +149,57 @@ def integrate_rows(f: Derivative, y: Leaves, t: np.ndarray, accuracy: Accuracy) 
                 raise _too_many_steps(accuracy, time[late[0]], exact[late[0], index[late[0]] - 1], target[late[0]])
 
 
-def _stages(
-    f: Derivative, y: Leaves, time: Any, step: Any, k: Leaves, kind: Any, scaled: Callable[[Any, Any], Any]
-) -> tuple[Leaves, Leaves, Leaves]:
-    """The state a step later, its rate of change, and the estimate of the error. `scaled` fits a step to a leaf."""
-    steps = [scaled(step, x) for x in y]
-    stages = [k]
-    new = y
-    for node, weights in zip(NODES, STAGES, strict=True):
-        new = [x + h * _weighted(weights, stages, i) for i, (x, h) in enumerate(zip(y, steps, strict=True))]
-        stages.append(f(new, _as_time(time + node * step, kind)))
-    return new, stages[-1], [h * _weighted(ERROR, stages, i) for i, h in enumerate(steps)]
+class _Stages:
+    """The rates of change at the stages of a step, of which the last is the first of the next."""
+
+    def __init__(self, f: Derivative, y: Leaves, time: Any, kind: Any, scaled: Callable[[Any, Any], Any]):
+        self.f, self.kind, self.scaled = f, kind, scaled
+        self.rates = [np.empty((len(NODES) + 1, *np.shape(x)), x.dtype) for x in y]
+        self.flat = [k.reshape(len(k), -1) for k in self.rates]
+        self.weights = [_tables(np.finfo(x.dtype).dtype) for x in y]
+        self._put(0, self.rate(y, time))
+
+    def rate(self, y: Leaves, time: Any) -> Leaves:
+        return self.f(y, time.astype(self.kind) if isinstance(time, np.ndarray) else self.kind(time))
+
+    def _put(self, stage: int, rates: Leaves) -> None:
+        for k, x in zip(self.rates, rates, strict=True):
+            k[stage] = x
+
+    def step(self, y: Leaves, time: Any, step: Any) -> tuple[Leaves, Leaves]:
+        """The state a step later, and the estimate of its error. `scaled` fits a step to a leaf."""
+        steps = [self.scaled(step, x) for x in y]
+        new = y
+        for s, node in enumerate(NODES, 1):
+            new = [
+                x + h * (w[s] @ k[:s]).reshape(x.shape)
+                for x, h, w, k in zip(y, steps, self.weights, self.flat, strict=True)
+            ]
+            self._put(s, self.rate(new, time + node * step))
+        differences = [
+            h * (w[0] @ k).reshape(x.shape) for x, h, w, k in zip(y, steps, self.weights, self.flat, strict=True)
+        ]
+        return new, differences
+
+    def accept(self, rows: Any = slice(None)) -> None:
+        """Go on from the end of the step, in these rows."""
+        for k in self.rates:
+            if k.ndim == 1:
+                k[0] = k[-1]
+            else:
+                k[0, rows] = k[-1, rows]
+
+    def start_is_finite(self, by_row: bool = False) -> Any:
+        finite = [np.isfinite(k[0]) for k in self.rates]
+        if by_row:
+            return np.all([x.reshape(len(x), -1).all(axis=1) for x in finite], axis=0)
+        return all(x.all() for x in finite)
 
 
-def _as_time(time: Any, kind: Any) -> Any:
-    return time.astype(kind) if isinstance(time, np.ndarray) else kind(time)
-
-
-def _weighted(weights: Sequence[float], stages: Sequence[Leaves], i: int) -> Any:
-    total = weights[0] * stages[0][i]
-    for w, k in zip(weights[1:], stages[1:], strict=True):
-        if w:
-            total = total + w * k[i]
-    return total
+@functools.cache
+def _tables(dtype: np.dtype) -> list[np.ndarray]:
+    """The weights of the error, then those of each stage, in a dtype."""
+    return [np.array(weights, dtype) for weights in (ERROR, *STAGES)]
 
 
 def _put(ys: Leaves, where: Any, values: Leaves) -> None:
@@ -186,7 +214,11 @@ def _by_row(h: Any, x: Any) -> Any:
 
 
 def _rms(x: Any) -> Any:
-    return np.sqrt(np.mean(np.square(np.abs(x)))) if np.size(x) else 0.0
+    n = x.size
+    if n == 0:
+        return 0.0
+    flat = np.abs(x).reshape(n)
+    return math.sqrt(flat @ flat / n)
 
 
 def _rms_by_row(x: np.ndarray) -> np.ndarray:
@@ -204,10 +236,6 @@ def _top_by_row(sizes: np.ndarray) -> np.ndarray:
 
 
 _TOPS = {_rms: _top, _rms_by_row: _top_by_row}  # what goes with either way to measure a leaf
-
-
-def _finite_rows(x: np.ndarray) -> np.ndarray:
-    return np.isfinite(x).reshape(len(x), -1).all(axis=1)
 
 
 def _scales(sizes: Leaves, accuracy: Accuracy, largest_entry: Any) -> Leaves:
@@ -256,26 +284,23 @@ def _factors(error: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(error), 0.2, factors)
 
 
-def _first_step(
-    f: Derivative, y: Leaves, time: Any, k: Leaves, span: Any, kind: Any, accuracy: Accuracy, rms: Any = _rms,
-    scaled: Any = lambda h, x: h,
-) -> Any:  # fmt: skip
+def _first_step(stages: _Stages, y: Leaves, time: Any, span: Any, accuracy: Accuracy, rms: Any) -> Any:
     """Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, section II.4."""
     scales = _scales([np.abs(x) for x in y], accuracy, _TOPS[rms])
+    rates = [k[0] for k in stages.rates]
     size = _largest([rms(x / s) for x, s in zip(y, scales, strict=True)])
-    rate = _largest([rms(x / s) for x, s in zip(k, scales, strict=True)])
+    rate = _largest([rms(x / s) for x, s in zip(rates, scales, strict=True)])
     trial = np.where((size < 1e-5) | (rate < 1e-5), 1e-6, 0.01 * size / np.where(rate == 0, 1.0, rate))
     trial = np.minimum(np.where(np.isfinite(trial), trial, 1e-6), abs(span))
     signed = np.copysign(trial, span)
-    signed = signed if isinstance(span, np.ndarray) else float(signed)
-    ahead = [x + scaled(signed, x) * d for x, d in zip(y, k, strict=True)]
-    k_ahead = f(ahead, _as_time(time + signed, kind))
-    bend = _largest([rms((b - a) / s) for a, b, s in zip(k, k_ahead, scales, strict=True)])
-    bend = bend / np.where(trial == 0, 1.0, trial)
-    strongest = np.maximum(rate, bend)
+    if not isinstance(span, np.ndarray):
+        signed = float(signed)
+    ahead = [x + stages.scaled(signed, x) * k for x, k in zip(y, rates, strict=True)]
+    later = stages.rate(ahead, time + signed)
+    bend = _largest([rms((b - a) / s) for a, b, s in zip(rates, later, scales, strict=True)])
+    strongest = np.maximum(rate, bend / np.where(trial == 0, 1.0, trial))
     h = np.where(strongest <= 1e-15, np.maximum(1e-6, trial * 1e-3), (0.01 / np.maximum(strongest, 1e-300)) ** 0.2)
-    h = np.minimum(np.minimum(np.where(np.isfinite(h), h, trial), 100 * trial), accuracy.hmax)
-    return h if isinstance(span, np.ndarray) else float(h)
+    return np.minimum(np.minimum(np.where(np.isfinite(h), h, trial), 100 * trial), accuracy.hmax)
 
 
 def _step_too_small(time: float) -> errors.AutodidaxError:
@@ -288,6 +313,6 @@ def _step_too_small(time: float) -> errors.AutodidaxError:
 
 def _too_many_steps(accuracy: Accuracy, time: float, start: float, target: float) -> errors.AutodidaxError:
     return errors.ConvergenceError(
-        f"odeint: mxstep={accuracy.mxstep} steps from t = {start:.6g} came to t = {time:.6g}, not to {target:.6g}",
+        f"odeint: mxstep={accuracy.mxstep:g} steps from t = {start:.6g} came to t = {time:.6g}, not to {target:.6g}",
         mend="raise mxstep, or loosen rtol and atol; a stiff system needs another method",
     )

@@ -133,6 +133,7 @@ class Primitive:
     stages_itself = False  # writes its own equations (custom rules stage their functions first)
     higher_order = False  # carries jaxprs or callables; handles the traces itself
     checked: bool | str = True  # the rule checker goes over its samples; a text says why it does not
+    invariants: Any = None  # (outs, **params) -> what does not depend on choices, such as the signs of vectors
     hermitian_operands: tuple[int, ...] = ()  # operands of which one triangle is read, differentiated as Hermitian
 
     def __init__(self, name: str, *, module: str | None = None, numpy_function: Any = None, register: bool = True):

@@ -221,6 +221,13 @@ def _hermitian_samples(rng: np.random.Generator, **params: Any) -> Any:
     yield sample(z.astype(np.complex64), **params, name="complex", nonsmooth=True)
 
 
+def _projectors(vectors: Any, count: int) -> Any:
+    """Sum of the projectors on so many columns, weighted by their number, and on the span of all others: it does not
+    depend on the phases of the columns, nor on the basis of the others."""
+    weights = np.minimum(np.arange(shape_of(vectors)[-1]), count) + 1.0
+    return matmul(vectors * weights.astype(real_dtype(dtype_of(vectors))), adjoint(vectors))
+
+
 def _hermitian(x: np.ndarray) -> np.ndarray:
     return x + x.mT.conj() + 2 * np.diag(np.arange(x.shape[-1]))
 
@@ -250,6 +257,10 @@ class Eigh(MatrixFunction):
         rotated = matmul(matmul(adjoint(v), hermitian_part(tangents[0])), v)
         turn = over_gaps(rotated, w, equal_values(w, v, v))
         return [real(diagonals(rotated)), matmul(v, turn)]
+
+    def invariants(self, outs, *, lower):
+        w, v = outs
+        return [w, _projectors(v, w.shape[-1])]
 
     def samples(self, rng):
         yield from _hermitian_samples(rng, lower=True)
@@ -324,6 +335,11 @@ class SVD(MatrixFunction):
         du = _turned(u, u_thin, tv, p, common + relative, s)
         dv = _turned(v, v_thin, tu, adjoint(p), common - relative, s)
         return [du, real(diagonals(p)), adjoint(dv)]
+
+    def invariants(self, outs, *, full_matrices):
+        u, s, vh = outs
+        k = s.shape[-1]
+        return [s, _projectors(u, k), _projectors(adjoint(vh), k), matmul(u[..., :, :k], vh[..., :k, :])]
 
     def samples(self, rng):
         for shape in [(3, 3), (4, 2), (2, 4), (2, 3, 2), (1, 1), (3, 1), (0, 2), (2, 0)]:
@@ -422,6 +438,11 @@ class QR(MatrixFunction):
             tq = concatenate(tq, -matmul(thin, adjoint(matmul(adjoint(rest), tq))), axis=len(shape_of(t)) - 1)
             tr = concatenate(tr, np.zeros((*shape_of(r)[:-2], n - k, m), dtype_of(r)), axis=len(shape_of(t)) - 2)
         return [tq, tr]
+
+    def invariants(self, outs, *, complete):
+        q, r = outs
+        k = min(q.shape[-2], r.shape[-1])
+        return [q[..., :, :k], r, _projectors(q, k)]
 
     def samples(self, rng):
         for shape in [(3, 3), (4, 2), (2, 4), (2, 3, 2), (2, 2, 3), (1, 1), (3, 1), (0, 2), (2, 0)]:

@@ -9,10 +9,10 @@ from typing import Any
 
 from autodidax import errors
 from autodidax.core.primitive import Primitive
-from autodidax.testing.modules import Subject, chosen_of, load_all, of_primitive, resolve
-from autodidax.testing.options import CheckOptions
+from autodidax.testing.commandline.modules import Subject, chosen_of, load_all, of_primitive, resolve
+from autodidax.testing.commandline.options import CheckOptions
+from autodidax.testing.commandline.subjects import check_subject
 from autodidax.testing.report import Report
-from autodidax.testing.subjects import check_subject
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,6 +21,7 @@ from autodidax.testing.rules import RuleRaised
 FURTHER = (1.0, 16.0, 2.0**8, 2.0**12, 2.0**16, 2.0**20, 2.0**24)  # wider steps
 ROUGHLY = 0.25  # relative difference of a slope over them
 DIRECTIONS = 12  # in which a numeric derivative has to be linear
+CLOSE, JUMP = 1e-9, 1e-2  # the step at which a jump is looked for, and its relative size
 SINGLE = 4.0  # machine epsilons of single precision that a rule may be off by when it is run in double precision
 LOPSIDED = 1e-3  # an argument whose share of the derivative is less is looked at alone
 
@@ -190,8 +191,11 @@ def seen_from_afar(
 
 def linear_there(point: Point, ts: list[Any], est: Estimate) -> np.ndarray:
     """Entries whose numeric derivative is additive in the direction: where it is not, as for a sort at ties, f has
-    no derivative, though it has slopes along lines."""
+    no derivative, though it has slopes along lines. None is where any output jumps, as the signs of eigenvectors do.
+    """
     linear = np.ones(est.value.shape, bool)
+    if _jumps(point, ts):
+        return ~linear
     for _ in range(DIRECTIONS):
         drawn = dirs.tangents(point.rng, point.xs)
         us = [None if t is None else dirs.wide(u)[()] for t, u in zip(ts, drawn, strict=True)]
@@ -204,6 +208,21 @@ def linear_there(point: Point, ts: list[Any], est: Estimate) -> np.ndarray:
                 ~(np.abs(two.value - one.value - est.value) > ERRORS * error + 1e-9 * size) & ~one.kink & ~two.kink
             )
     return linear
+
+
+def _jumps(point: Point, ts: list[Any]) -> bool:
+    """Whether an output of f is far from its value at the point right beside it, along `ts`."""
+    here = pack(point.ys)
+    size = np.max(np.abs(here[np.isfinite(here)]), initial=0)
+    for side in (1, -1):
+        try:
+            there = pack(point.rules.f([x if t is None else dirs.wide(x + side * CLOSE * t)[()]
+                                        for x, t in zip(widened(point.xs), ts, strict=True)]))  # fmt: skip
+        except Exception:  # at the edge of the domain
+            return True
+        if there.shape != here.shape or np.any(np.abs(there - here) > JUMP * size):
+            return True
+    return False
 
 
 def _noise(point: Point, ts: list[Any]) -> np.ndarray:

@@ -33,7 +33,7 @@ from autodidax.transforms.forward import jvp_rule
 MODES = ("fwd", "rev", "vmap", "jit")
 
 #: primitives whose derivative is not that of their implementation, by definition
-BY_DEFINITION = {stop_gradient_p: "the identity, with derivative zero by definition"}
+BY_DEFINITION: dict[Primitive, str] = {stop_gradient_p: "the identity, with derivative zero by definition"}
 
 
 def check_primitive(
@@ -257,7 +257,7 @@ class _SampleCheck:
         if p.nondifferentiable:
             self.guarded("nondifferentiable", "fwd", self.refuses)
         elif p in BY_DEFINITION:
-            self.report.skipped.append(f"derivative of sample {self.name}: {BY_DEFINITION[p]}")
+            self.guarded("zero_derivative", "fwd", self.zero_by_definition)
         elif p.zero_derivative:
             self.guarded("zero_derivative", "fwd", self.constant)
         else:
@@ -299,7 +299,7 @@ class _SampleCheck:
 
     # derivatives
 
-    def rules(self, active: Sequence[int] | None = None, *, composed: bool = False) -> Rules:
+    def rules(self, active: Sequence[int] | None = None, *, composed: bool = False, invariant: bool = False) -> Rules:
         """The primitive as a function of these operands (all by default), the others fixed.
 
         Operands that have to be Hermitian are replaced by their Hermitian part on the numeric side, since the
@@ -317,10 +317,13 @@ class _SampleCheck:
             return args
 
         def through_bind(*xs: Any) -> list[Any]:
-            return plain_list(p.bind(*spread(xs, composed), **s.params), p.multiple_results)
+            return chosen(plain_list(p.bind(*spread(xs, composed), **s.params), p.multiple_results))
 
         def implementation(*xs: Any) -> list[Any]:
-            return plain_list(p.impl(*spread(xs, True), **s.params), p.multiple_results)
+            return chosen(plain_list(p.impl(*spread(xs, True), **s.params), p.multiple_results))
+
+        def chosen(outs: list[Any]) -> list[Any]:
+            return p.invariants(outs, **s.params) if invariant else outs
 
         through_bind.__name__ = p.name
         labels = [f"operand {k}" for k in positions]
@@ -340,6 +343,9 @@ class _SampleCheck:
         check_point(point)
         if s.nonsmooth:
             check_between(point, "fwd")
+            # at a point such as equal singular values the rule may say that there is no derivative
+            if p.invariants is not None and all(np.all(np.isfinite(t)) for t in point.tys or [] if t is not None):
+                check_point(self.point(active, modes, invariant=True, thorough=False, kinks_declared=True))
         if self.order > 1 and not s.nonsmooth and any(np.size(y) for y in self.outs):
             composed = any(k in p.hermitian_operands for k in active)
             check_orders(self.point(active, modes, composed=True) if composed else point, self.order, ran=not composed)
@@ -350,11 +356,18 @@ class _SampleCheck:
             if p.vjp is not None and "rev" in modes:
                 self.guarded("vjp", "rev", lambda: self.vjp_agrees(point, active))
 
-    def point(self, active: Sequence[int], modes: Sequence[str], *, composed: bool = False, **options: Any) -> Point:
+    def point(
+        self,
+        active: Sequence[int],
+        modes: Sequence[str],
+        *,
+        composed: bool = False,
+        invariant: bool = False,
+        **options: Any,
+    ) -> Point:
         xs = [self.sample.args[k] for k in active]
-        return Point(
-            self.rules(active, composed=composed), xs, self.rng, self.report, modes=modes, sample=self.name, **options
-        )
+        rules = self.rules(active, composed=composed, invariant=invariant)
+        return Point(rules, xs, self.rng, self.report, modes=modes, sample=self.name, **options)
 
     def refused(self, k: int) -> bool:
         """Whether a primitive says of one operand that it has no derivative, in both modes."""
@@ -447,6 +460,18 @@ class _SampleCheck:
             self.fail(
                 "zero_derivative", "fwd", "value", "the derivative is not zero", expected=brief(est.value), got="0"
             )
+        else:
+            self.report.passed("fwd")
+
+    def zero_by_definition(self) -> None:
+        """The rules give zero, whatever the implementation does."""
+        xs = list(self.sample.args)
+        rules = self.rules()
+        assert rules.jvp is not None and rules.vjp is not None
+        tys = rules.jvp(xs, dirs.tangents(self.rng, xs))[1]
+        gs = rules.vjp(xs)[1](dirs.cotangents(self.rng, self.outs))
+        if any(t is not None and np.any(t) for t in (*tys, *gs)):
+            self.fail("zero_derivative", "fwd", "value", BY_DEFINITION[self.p], expected="0", got=brief([*tys, *gs]))
         else:
             self.report.passed("fwd")
 

@@ -9,7 +9,8 @@ import pytest
 
 from autodidax import errors
 from autodidax.core.primitive import registry
-from autodidax.testing import rule_cases, subjects
+from autodidax.testing import rule_cases
+from autodidax.testing.commandline import subjects
 
 MODULE = """
 right = pointwise("right_of_user", lambda x: x * x, lambda _y, x: 2 * x)

@@ -12,9 +12,10 @@ import pytest
 
 from autodidax import __main__ as command_line
 from autodidax.core.primitive import Primitive, pointwise, registry
-from autodidax.testing import command, mutation, subjects
+from autodidax.testing.commandline import command, subjects
+from autodidax.testing.commandline.table import ProgressBar
+from autodidax.testing.mutation import run as mutation
 from autodidax.testing.primitives import check_primitive
-from autodidax.testing.table import ProgressBar
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 

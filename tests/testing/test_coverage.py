@@ -7,8 +7,8 @@ import pytest
 
 from autodidax import grad, jvp, vjp, vmap
 from autodidax.core.primitive import partial1, products, registry
-from autodidax.testing.coverage import by_kind, counted
-from autodidax.testing.modules import load_all
+from autodidax.testing.commandline.coverage import by_kind, counted
+from autodidax.testing.commandline.modules import load_all
 
 load_all()
 

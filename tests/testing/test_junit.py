@@ -4,9 +4,9 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from autodidax.testing.junit import as_junit
+from autodidax.testing.commandline.junit import as_junit
+from autodidax.testing.commandline.subjects import Outcome
 from autodidax.testing.report import Failure, Report
-from autodidax.testing.subjects import Outcome
 
 
 def _report(name, mode="fwd", **fields):

@@ -5,7 +5,7 @@ import pytest
 
 from autodidax import errors
 from autodidax.core.primitive import registry, sample
-from autodidax.testing.modules import draw, load_all, resolve, select
+from autodidax.testing.commandline.modules import draw, load_all, resolve, select
 
 load_all()
 

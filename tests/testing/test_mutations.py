@@ -14,10 +14,10 @@ import pytest
 
 from autodidax.__main__ import load_all
 from autodidax.core.primitive import Primitive, pointwise, registry, sample
-from autodidax.testing.mutants import mutants, unmutated
-from autodidax.testing.mutation import known_failures, numeric_noise, outcome, outcomes_of, run_mutation
-from autodidax.testing.mutation_equivalents import EQUIVALENT
-from autodidax.testing.mutation_sources import called_functions, source_changes
+from autodidax.testing.mutation.equivalents import EQUIVALENT
+from autodidax.testing.mutation.mutants import mutants, unmutated
+from autodidax.testing.mutation.run import known_failures, numeric_noise, outcome, outcomes_of, run_mutation
+from autodidax.testing.mutation.sources import called_functions, source_changes
 from autodidax.testing.primitives import check_primitive, missing_rules
 
 load_all()

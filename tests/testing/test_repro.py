@@ -3,8 +3,8 @@
 import pytest
 
 from autodidax import errors
+from autodidax.testing.commandline.repro import Repro, repro_of
 from autodidax.testing.report import Failure
-from autodidax.testing.repro import Repro, repro_of
 
 CASES = {
     "sin": Repro("sin"),

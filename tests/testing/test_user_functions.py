@@ -2,9 +2,9 @@
 
 import pytest
 
-from autodidax.testing.modules import resolve
-from autodidax.testing.options import CheckOptions
-from autodidax.testing.user_functions import check_function
+from autodidax.testing.commandline.modules import resolve
+from autodidax.testing.commandline.options import CheckOptions
+from autodidax.testing.commandline.user_functions import check_function
 
 RIGHT = {
     "custom_vjp": """

@@ -14,10 +14,10 @@ from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.core.primitive import Sample
 from autodidax.testing import directions as dirs
+from autodidax.testing.commandline.modules import Subject, draw
+from autodidax.testing.commandline.options import CheckOptions
 from autodidax.testing.comparison import close
 from autodidax.testing.functions import check_grads
-from autodidax.testing.modules import Subject, draw
-from autodidax.testing.options import CheckOptions
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import flat_function
 from autodidax.transforms.boundary import parameter_names

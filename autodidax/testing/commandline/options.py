@@ -6,8 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from autodidax.testing.commandline.repro import Repro
 from autodidax.testing.primitives import MODES
-from autodidax.testing.repro import Repro
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
 

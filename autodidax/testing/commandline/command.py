@@ -9,16 +9,16 @@ import time
 from collections.abc import Iterator, Sequence
 
 from autodidax import errors
-from autodidax.testing import mutation
-from autodidax.testing.junit import as_junit
-from autodidax.testing.modules import Subject, load_all, resolve
-from autodidax.testing.options import DTYPES, CheckOptions
+from autodidax.testing.commandline.junit import as_junit
+from autodidax.testing.commandline.modules import Subject, load_all, resolve
+from autodidax.testing.commandline.options import DTYPES, CheckOptions
+from autodidax.testing.commandline.repro import Repro
+from autodidax.testing.commandline.subjects import Outcome
+from autodidax.testing.commandline.table import ProgressBar, Table, as_json, describe
+from autodidax.testing.commandline.workers import Outcomes, default_jobs
+from autodidax.testing.mutation import run as mutation
 from autodidax.testing.points import point_names
 from autodidax.testing.primitives import MODES
-from autodidax.testing.repro import Repro
-from autodidax.testing.subjects import Outcome
-from autodidax.testing.table import ProgressBar, Table, as_json, describe
-from autodidax.testing.workers import Outcomes, default_jobs
 
 # exit codes
 PASSED, WRONG, BAD_USAGE, INCOMPLETE, CHECKER_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130

@@ -12,8 +12,8 @@ from typing import Any
 
 from autodidax.core.interpreters import Tracer
 from autodidax.primitives.convert import zeros_like
-from autodidax.testing import mutation_operators as ops
-from autodidax.testing.mutation_operators import detached, each
+from autodidax.testing.mutation import operators as ops
+from autodidax.testing.mutation.operators import detached, each
 from autodidax.transforms.reverse import Call
 
 #: (note a result and its change; the right rule) -> the wrong rule

@@ -12,9 +12,9 @@ from multiprocessing import connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from autodidax.testing.modules import Subject, load_all, resolve
-from autodidax.testing.options import CheckOptions
-from autodidax.testing.subjects import Outcome, check_subject, crashed
+from autodidax.testing.commandline.modules import Subject, load_all, resolve
+from autodidax.testing.commandline.options import CheckOptions
+from autodidax.testing.commandline.subjects import Outcome, check_subject, crashed
 
 SUBJECTS_A_PROCESS = 20  # fewer are not worth the start of a process
 

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any, TextIO
 
 from autodidax.core.primitive import Primitive
-from autodidax.testing.coverage import by_kind
-from autodidax.testing.junit import why_nothing
-from autodidax.testing.modules import Subject, signature_of
+from autodidax.testing.commandline.coverage import by_kind
+from autodidax.testing.commandline.junit import why_nothing
+from autodidax.testing.commandline.modules import Subject, signature_of
+from autodidax.testing.commandline.subjects import COMPLETE, Outcome
+from autodidax.testing.commandline.user_functions import missing_of
 from autodidax.testing.primitives import derivative_rules, missing_rules
 from autodidax.testing.report import Failure
-from autodidax.testing.subjects import COMPLETE, Outcome
-from autodidax.testing.user_functions import missing_of
 
 SHOWN = 3  # failures printed of one rule of one subject; --json has them all
 ERROR_LINES = 15  # of the checker's own traceback, from its end

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from autodidax.core.primitive import Primitive
-from autodidax.testing.coverage import counted
-from autodidax.testing.modules import Subject, drawing
-from autodidax.testing.options import CheckOptions
+from autodidax.testing.commandline.coverage import counted
+from autodidax.testing.commandline.modules import Subject, drawing
+from autodidax.testing.commandline.options import CheckOptions
+from autodidax.testing.commandline.repro import COMMAND, repro_of
+from autodidax.testing.commandline.user_functions import check_function, rules_of
 from autodidax.testing.primitives import check_primitive
 from autodidax.testing.report import Failure, Report
-from autodidax.testing.repro import COMMAND, repro_of
-from autodidax.testing.user_functions import check_function, rules_of
 
 COMPLETE = "complete"  # the layer of a failure that says what is missing
 

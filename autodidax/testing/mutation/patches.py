@@ -13,9 +13,9 @@ from autodidax.core.avals import Masked, is_inexact
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.core.primitive import Primitive, partial1, products
 from autodidax.primitives.shape import reduce_sum
-from autodidax.testing import mutation_operators as ops
 from autodidax.testing.directions import tangents
-from autodidax.testing.mutation_operators import Change, detached
+from autodidax.testing.mutation import operators as ops
+from autodidax.testing.mutation.operators import Change, detached
 from autodidax.testing.rules import plain_list
 from autodidax.transforms import backward
 from autodidax.transforms.derivatives import jvp

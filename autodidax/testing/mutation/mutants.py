@@ -17,10 +17,10 @@ import numpy as np
 from autodidax.core.avals import Masked, is_inexact
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.primitive import Primitive, Sample, products, registry
-from autodidax.testing import mutation_operators as ops
 from autodidax.testing.directions import cotangents, tangents
-from autodidax.testing.mutation_operators import detached, each
-from autodidax.testing.mutation_patches import (
+from autodidax.testing.mutation import operators as ops
+from autodidax.testing.mutation.operators import detached, each
+from autodidax.testing.mutation.patches import (
     Mutant,
     Patch,
     calling,
@@ -39,8 +39,8 @@ from autodidax.testing.mutation_patches import (
     table_patch,
     writing,
 )
-from autodidax.testing.mutation_sources import Changed, called_functions, source_changes
-from autodidax.testing.mutation_traces import trace_changes
+from autodidax.testing.mutation.sources import Changed, called_functions, source_changes
+from autodidax.testing.mutation.traces import trace_changes
 from autodidax.testing.primitives import has_rule
 from autodidax.testing.rules import plain_list
 

@@ -33,8 +33,8 @@ from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of
 from autodidax.core.primitive import Primitive, Sample, registry
 from autodidax.testing import directions as dirs
-from autodidax.testing.mutants import Mutant, mutants, unmutated
-from autodidax.testing.mutation_equivalents import EQUIVALENT
+from autodidax.testing.mutation.equivalents import EQUIVALENT
+from autodidax.testing.mutation.mutants import Mutant, mutants, unmutated
 from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.primitives import MODES, check_primitive
 from autodidax.testing.report import Failure

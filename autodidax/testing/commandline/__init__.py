@@ -1,0 +1,1 @@
+"""`python -m autodidax check`: what is checked, in which processes, and how it is told."""
