@@ -27,7 +27,11 @@ class Again:
     overrides: dict[str, float] = field(default_factory=dict)
 
     def __call__(self, point: Point, mode: str) -> str:
-        options = {k: v for k, v in self.options.items() if v not in (1, True, "pullback", "transpose")}
+        options = {
+            k: v
+            for k, v in self.options.items()
+            if (v is True and k == "strict") or v not in (1, True, "pullback", "transpose")
+        }
         if self.check == "check_grads":
             options = {"order": point.order, "modes": tuple(point.modes), **options}
         options |= {"seed": self.seed, "points": (point.beside,) if point.beside else "given", **self.overrides}
@@ -56,8 +60,18 @@ class _Source:
 
     def __repr__(self) -> str:
         x = self.x
-        if type(x) in (bool, int, float, complex):
+        if type(x) in (bool, int) or (type(x) in (float, complex) and np.isfinite(x)):
             return repr(x)
+        if type(x) in (float, complex):
+            return f'{type(x).__name__}("{str(x).strip("()")}")'
         a = np.asarray(x)
+        if not a.size:
+            return f"np.zeros({a.shape!r}, np.{a.dtype.name})"
+        if not np.all(np.isfinite(a)):
+            text = repr(a.tolist()).replace("nan", "np.nan").replace("inf", "np.inf")
+            if a.dtype.kind == "c":
+                flat = ", ".join(f'complex("{str(complex(v)).strip("()")}")' for v in a.ravel())
+                return f"np.array([{flat}], np.{a.dtype.name}).reshape({a.shape!r})"
+            return f"np.array({text}, np.{a.dtype.name})"
         dtype = "" if a.dtype in (np.float64, np.complex128, np.int64, np.bool_) else f", np.{a.dtype.name}"
         return f"np.array({a.tolist()!r}{dtype})"

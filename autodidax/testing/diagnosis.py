@@ -55,12 +55,14 @@ def _from_jacobians(point: Point, mode: str) -> dict[str, str]:
     wrong = known & ~(np.abs(got - want) <= 8 * error + 1e-12 * size)
     if not np.any(wrong):
         return {}
+    steps = np.array([complex(pack(ts)[np.flatnonzero(pack(ts))[0]]) for ts in basis])
+    steps = steps if np.any(steps.imag) else steps.real
+    got, want = got / steps, want / steps
     owners = np.array([next(k for k, t in enumerate(ts) if t is not None) for ts in basis])
     i, j = (int(v) for v in np.argwhere(wrong)[0])
     label = point.rules.label(int(owners[j]))
     inner = [int(n) for n in np.argwhere(np.asarray(basis[j][owners[j]]))[0]]
-    step = complex(np.asarray(basis[j][owners[j]])[tuple(inner)])
-    wanted, found = (_number(v / step) for v in (want[i, j], got[i, j]))
+    wanted, found = (_number(v) for v in (want[i, j], got[i, j]))
     where = f"{int(wrong.sum())} of {wrong.size} entries of the Jacobian; d {entry(i, point.ys)} / d {label}"
     where += f" {inner}" * bool(inner) + f" is {wanted}, the rule says {found}"
     return {"where": where, "guess": _guess_matrix(point, got, want, wrong, owners)}

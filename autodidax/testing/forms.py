@@ -98,12 +98,21 @@ def _pair(result: Any, rule: str, wanted: str) -> tuple[Any, Any]:
 
 def _like(t: Any, structure: tree.PyTreeDef, what: str) -> list[Any]:
     """Leaves of a tree, None included, which has to be of a known structure."""
+    same = _matched(t, structure)
+    if same is not None:
+        return same
     leaves, own = tree.flatten(t, is_leaf=lambda x: x is None)
     if own != structure and isinstance(t, list):
         leaves, own = tree.flatten(tuple(t), is_leaf=lambda x: x is None)
     if own != structure and not (len(leaves) == structure.num_leaves == 1 and tree.all_leaves([t])):
         raise StructureMismatch(f"{what} is {_described(t)}, where {structure} is due")
     return leaves
+
+
+def _matched(t: Any, structure: tree.PyTreeDef) -> list[Any] | None:
+    """Leaves of a tree where None stands for a zero, or for a None of the structure."""
+    own = tree.structure(t)
+    return tree.leaves(t) if own == structure else None
 
 
 def _spread(gs: Any, treedef: tree.PyTreeDef) -> list[Any]:

@@ -58,11 +58,11 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
             _compare_along(point, dirs.only(point.ts, k), part, relative=False)
     if point.full and not point.failed:
         for ts in dirs.basis(point.xs):
-            _compare_along(point, ts, point.pushed(point.xs, ts), relative=False, layer="jacobian")
+            _compare_along(point, ts, point.pushed(point.xs, ts), relative=True, layer="jacobian")
             if point.failed:
                 return
     if point.thorough and not point.failed and not point.kinks_declared:
-        digits.check(point, "fwd", lambda xs: pack(point.pushed(xs, point.ts)))
+        digits.check(point, "fwd", lambda xs: np.where(judged, pack(point.pushed(xs, point.ts)), 0))
 
 
 def _in_double_precision(point: Point) -> None:

@@ -79,7 +79,9 @@ def check_grads(
     flat, xs, labels = flat_function(f, _tuple("check_grads", args))
     rules = traced_rules(flat, name_of(f), labels)
     overrides = _overrides(atol, rtol, eps)
-    again = Again("check_grads", (source_name(f, "f"),), tuple(args), seed, {"fast": fast}, overrides)
+    again = Again(
+        "check_grads", (source_name(f, "f"),), tuple(args), seed, {"fast": fast, "strict": strict or 1}, overrides
+    )
     return check_rules(rules, xs, order, modes, overrides=overrides, again=again, **options)
 
 
@@ -192,7 +194,7 @@ def _check_rule(
     rules, xs = rules_of(
         name_of(f), f, args, form=form, inner=inner, **{"f_jvp" if mode == "fwd" else "f_vjp": rule}
     )  # fmt: skip
-    stated = {"form": form, "inner": inner, "order": order, "fast": options["fast"]}
+    stated = {"form": form, "inner": inner, "order": order, "fast": options["fast"], "strict": options["strict"] or 1}
     again = Again(check, (source_name(f, "f"), source_name(rule, "rule")), args, options["seed"], stated, overrides)
     return check_rules(rules, xs, order, (mode,), inner_modes=MODES, overrides=overrides, again=again, **options)
 

@@ -40,7 +40,11 @@ def check_linearity(
     active = [k for k, v in enumerate(vs) if v is not None]
     parts = _mixed_parts(point.rng, vs)
     failures = len(point.report.failures)
-    if not _splits(point, at, parts, vs, out):
+    agrees = _splits(point, at, parts, vs, out)
+    if not same(kept, out):
+        point.fail(mode, "purity", "a later call changed the result of an earlier one")
+        return
+    if not agrees:
         _layout(point, mode, at, vs, out)
         _homogeneity(point, mode, apply, vs, out)
         _additivity(point, mode, apply, vs, out, _masked_parts(point.rng, vs))

@@ -28,8 +28,8 @@ def points_beside(
     for i, (name, change) in enumerate(POINTS.items()):
         if not any(asked == name or asked.startswith(name + " of ") for asked in names):
             continue
-        rng = np.random.default_rng((*seed, 1 + i))
-        for suffix, values in _moved(xs, rng, name, change):
+        for part, (suffix, values) in enumerate(_moved(xs, np.random.default_rng((*seed, 1 + i)), name, change)):
+            rng = np.random.default_rng((*seed, 1 + i, part + 1))
             asked_for = name in names or name + suffix in names
             if asked_for and not any(_equal(values, old) for old in seen):
                 seen.append(values)
