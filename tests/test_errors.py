@@ -26,6 +26,7 @@ BUILTINS = {
     "ArgumentError": (TypeError, ValueError),
     "CheckError": (AssertionError,),
     "ConcretizationTypeError": (TypeError,),
+    "ConvergenceError": (RuntimeError,),
     "DtypeError": (TypeError,),
     "JaxprError": (TypeError,),
     "MutationError": (TypeError, ValueError),

@@ -14,7 +14,7 @@ from autodidax.control_flow.operands import concrete, flat_operands, stage_flat
 from autodidax.core.avals import ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, frames, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr
-from autodidax.primitives.comparison import logical_and
+from autodidax.primitives.comparison import logical_and, logical_or
 from autodidax.primitives.convert import astype, convert_element_type, zeros_of
 from autodidax.primitives.elementwise import absolute
 from autodidax.primitives.extrema import maximum
@@ -333,8 +333,8 @@ def fixed_point(
     Parameters
     ----------
     f : a contraction near the solution, from trees like x0 to trees like x0.
-    tol : the iteration ends when no entry changes by more than tol times max(1, the largest entry of x); by default
-        1e-10, or 1e-5 where an entry has less than double precision.
+    tol : the iteration ends when no entry changes by more than tol times max(1, the largest entry of x). By default it
+        goes on until rounding stops it, and 1e-10 (in single precision 1e-5) is asked for.
     maxiter : the largest number of iterations.
 
     Raises
@@ -366,9 +366,8 @@ def fixed_point(
         return _iterate(name, change, x, lambda x: maximum(_largest(x), 1.0), tol, maxiter)
 
     def neumann(derivative: Any, y: Any) -> Any:  # derivative(v) = J v - v, so v = J v - y
-        size = _largest(y)
         step = lambda v: tree.map(lambda a, b: a - b, derivative(v), y)
-        return _iterate(f"the derivative of {name}", step, tree.map(lambda b: -b, y), lambda _: size, tol, maxiter)
+        return _iterate(f"the derivative of {name}", step, tree.map(lambda b: -b, y), _largest, tol, maxiter)
 
     def tangent_solve(derivative: Any, y: Any) -> Any:
         return custom_linear_solve(derivative, y, neumann, neumann)
@@ -385,27 +384,26 @@ def _largest(x: Any) -> Any:
     return largest
 
 
-def _iterate(name: str, change: Any, x: Any, scale: Any, tol: float | None, maxiter: int) -> Any:
-    """x + change(x), over and over, until the change is small against `scale(x)`."""
+def _iterate(name: str, change: Any, x: Any, scale_of: Any, tol: float | None, maxiter: int) -> Any:
+    """x + change(x), over and over, until the change is small against `scale_of(x)`."""
     step = change(x)
-    if tol is None:
-        precise = all(np.finfo(dtype_of(v)).eps < 1e-10 for v in tree.leaves(step))
-        tol = 1e-10 if precise else 1e-5
-
-    def is_done(x: Any, step: Any) -> Any:
-        return _largest(step) <= tol * scale(x)
+    precision = max((float(np.finfo(dtype_of(v)).eps) for v in tree.leaves(step)), default=0.0)
+    enough = max(4.0 * precision, (1e-10 if precision < 1e-10 else 1e-5) if tol is None else tol)
+    least = enough if tol is not None else 4.0 * precision
 
     def go_on(state: Any) -> Any:
-        x, step, k = state
-        return logical_and(is_done(x, step) == False, k < maxiter)  # noqa: E712  # of a traced value
+        x, step, before, k = state
+        size, scale = _largest(step), scale_of(x)
+        stalls = logical_and(size <= enough * scale, size >= before)
+        return logical_and((logical_or(size <= least * scale, stalls)) == False, k < maxiter)  # noqa: E712  # traced
 
     def advance(state: Any) -> Any:
-        x, step, k = state
+        x, step, _, k = state
         x = tree.map(lambda a, b: a + b, x, step)
-        return x, change(x), k + 1
+        return x, change(x), _largest(step), k + 1
 
-    x, step, _ = while_loop(go_on, advance, (x, step, 0))
-    done = is_done(x, step)
+    x, step, _, _ = while_loop(go_on, advance, (x, step, _largest(step) + 1.0, 0))
+    done = _largest(step) <= enough * scale_of(x)
     known = concrete(done)
     if known is None:
         return tree.map(lambda v: where(done, v, np.nan), x)

@@ -42,6 +42,25 @@ _with_forward_rule.defjvp(lambda primals, tangents: (_with_forward_rule(*primals
 _with_backward_rule.defvjp(lambda x: (_with_backward_rule(x), x), lambda x, ct: (ct * (np.cos(x) * x + np.sin(x)),))
 
 
+@ad.custom_jvp
+def _on_the_host(x):
+    return ad.pure_callback(np.sin, x, x, vmap_method="expand_dims")
+
+
+_on_the_host.defjvp(lambda primals, tangents: (_on_the_host(*primals), np.cos(primals[0]) * tangents[0]))
+
+
+def _told(x):
+    """Twice the square of x, the factor from a callback for its effect."""
+    factor = ad.io_callback(lambda v: np.int64(2), ad.ShapeDtypeStruct((), np.int64), x)
+    return x * x * factor
+
+
+def _seen(x):
+    ad.debug.callback(lambda v: None, x)
+    return np.sin(x) * x
+
+
 def _of_rows(f):
     """A function with a named axis inside: the collective sees the rows."""
     return lambda x: ad.vmap(f, axis_name="rows")(x)
@@ -56,6 +75,9 @@ PROGRAMS = {
     "loop": (lambda x: lax.scan(lambda c, row: (np.sin(c) * row, c * c), x[0], x), X),
     "custom_jvp_call": (_with_forward_rule, X),
     "custom_vjp_call": (_with_backward_rule, X),
+    "pure_callback": (_on_the_host, X),
+    "io_callback": (_told, X),
+    "debug_callback": (_seen, X),
     "psum": (_of_rows(lambda x: x * lax.psum(x * x, "rows")), X),
     "pmax": (_of_rows(lambda x: x * lax.pmax(x, "rows")), X),
     "pmin": (_of_rows(lambda x: x * lax.pmin(x, "rows")), X),
