@@ -12,7 +12,7 @@ from autodidax.control_flow.loops import while_loop
 from autodidax.control_flow.operands import flat_operands
 from autodidax.control_flow.solves import custom_linear_solve
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
-from autodidax.primitives.comparison import logical_and
+from autodidax.primitives.comparison import logical_and, logical_not
 from autodidax.primitives.contraction import matmul
 from autodidax.primitives.convert import astype, conj, real
 from autodidax.primitives.elementwise import absolute, hypot, sqrt
@@ -392,6 +392,6 @@ def _krylov(A: Map, r: Any, m: int, enough: Any) -> Any:
     # columns that were not reached, or that are dependent, take no part
     diagonal = matmul(R * np.eye(m, dtype=dtype), np.ones(m, dtype))
     used = absolute(diagonal) > eps * matmul(absolute(R), np.ones(m, np.finfo(dtype).dtype))
-    R = where(used, R, 0) + np.eye(m, dtype=dtype) * astype(used == False, dtype)  # noqa: E712  # of a traced value
+    R = where(used, R, 0) + np.eye(m, dtype=dtype) * astype(logical_not(used), dtype)
     y = solve_triangular(R, where(used, g, 0)[:, None], lower=False, trans=0, unit_diagonal=False)[:, 0]
     return matmul(y, state["V"][:m])

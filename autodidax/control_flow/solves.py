@@ -14,7 +14,7 @@ from autodidax.control_flow.operands import concrete, flat_operands, stage_flat
 from autodidax.core.avals import ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, frames, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr
-from autodidax.primitives.comparison import logical_and, logical_or
+from autodidax.primitives.comparison import logical_and, logical_not
 from autodidax.primitives.convert import astype, convert_element_type, zeros_of
 from autodidax.primitives.elementwise import absolute
 from autodidax.primitives.extrema import maximum
@@ -95,15 +95,15 @@ def custom_linear_solve(
         return solver
 
     own = _captured_by(solve)
-    params: dict[str, Any] = {"matvec": system, "vecmat": None, "solve": flat(solve, lambda: system, own)}
+    params: dict[str, Any] = {
+        "matvec": system, "vecmat": None, "solve": flat(solve, lambda: system, own), "transpose_solve": None,
+    }  # fmt: skip
     other: list[Tracer] = []
-    if symmetric:  # the transposed program all the same: derivatives may leave the symmetric matrices
-        params["transpose_solve"], other = params["solve"], own
-    elif transpose_solve is not None:
+    if symmetric:  # for the transposed program all the same: derivatives may leave the symmetric matrices
+        transpose_solve = solve
+    if transpose_solve is not None:
         other = _captured_by(transpose_solve)
         params["transpose_solve"] = flat(transpose_solve, lambda: transposed_system(system, n), other)
-    else:
-        params["transpose_solve"] = None
     counts = (n, len(own), len(other))
     outs = linear_solve_p(*constants, *own, *other, *leaves, **params, counts=counts, has_aux=has_aux)
     k = len(leaves)
@@ -395,7 +395,7 @@ def _iterate(name: str, change: Any, x: Any, scale_of: Any, tol: float | None, m
         x, step, before, k = state
         size, scale = _largest(step), scale_of(x)
         stalls = logical_and(size <= enough * scale, size >= before)
-        return logical_and((logical_or(size <= least * scale, stalls)) == False, k < maxiter)  # noqa: E712  # traced
+        return logical_and(logical_and(size > least * scale, logical_not(stalls)), k < maxiter)
 
     def advance(state: Any) -> Any:
         x, step, _, k = state

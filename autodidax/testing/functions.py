@@ -216,13 +216,13 @@ def check_rules(
     """Check rules on flat values at a point and beside it; raises CheckError where they are wrong."""
     if isinstance(order, bool) or not isinstance(order, int) or order < 1:
         raise errors.ArgumentError(f"{again.check}: order is {order!r}", mend="give an integer of at least 1")
-    names = point_names(points)
     require_plain(xs)
     if not any(is_inexact(dtype_of(x)) for x in xs):
         raise errors.DtypeError(
             f"check of {rules.name}: no argument has a floating or complex dtype, so there is nothing to differentiate",
             mend="convert the argument to float",
         )
+    names = point_names(points, xs)
     report = Report(rules.name, overrides=dict(overrides), samples=1, strict=strict)
     common: dict[str, Any] = {
         "modes": modes, "inner_modes": inner_modes, "overrides": overrides, "seed": seed, "again": again,
@@ -251,8 +251,8 @@ def name_of(f: Any) -> str:
 
 
 def _modes(modes: Sequence[str] | str) -> tuple[str, ...]:
-    given = (modes,) if isinstance(modes, str) else tuple(modes)
-    if not given or not set(given) <= set(MODES):
+    given = (modes,) if isinstance(modes, str) else tuple(modes) if isinstance(modes, tuple | list | set) else ()
+    if not given or any(mode not in MODES for mode in given):
         raise errors.ArgumentError(f"check_grads: modes is {modes!r}", mend='give "fwd", "rev" or both')
     return given
 

@@ -13,6 +13,7 @@ from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.testing import directions as dirs
 from autodidax.testing.numeric import Estimate, directional_derivative, widened
 from autodidax.testing.rules import flat_function, require_plain
+from autodidax.transforms.boundary import check_callable
 
 
 def numerical_jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
@@ -36,7 +37,7 @@ def numerical_jvp(f: Callable[..., Any], args: Sequence[Any], tangents: Sequence
     True
     """
     flat, xs, out_tree, ys = _prepared("numerical_jvp", f, args)
-    ts = _tangents(tuple(args), tuple(tangents), xs)
+    ts = _tangents(tuple(args), tangents, xs)
     size = max((float(np.max(np.abs(t), initial=0)) for t in ts if t is not None), default=0.0)
     if size == 0.0:
         zeros = out_tree.unflatten([np.zeros(shape_of(y))[()] for y in ys])
@@ -90,11 +91,17 @@ def _prepared(
         )
     flat, xs, _ = flat_function(f, tuple(args))
     require_plain(xs)
+    check_callable(name, f)
     ys, out_tree = tree.flatten(f(*tree.structure(tuple(args)).unflatten(widened(xs))))
     return (lambda zs: flat(*zs)), xs, out_tree, ys
 
 
-def _tangents(args: tuple[Any, ...], tangents: tuple[Any, ...], xs: list[Any]) -> list[Any]:
+def _tangents(args: tuple[Any, ...], tangents: Sequence[Any], xs: list[Any]) -> list[Any]:
+    if not isinstance(tangents, tuple | list):
+        raise errors.ArgumentError(
+            f"numerical_jvp: tangents must be a tuple with one entry an argument, got {type(tangents).__name__}",
+            mend="write numerical_jvp(f, (x,), (t,)) for a function of one argument",
+        )
     if len(tangents) != len(args):
         raise errors.ArgumentError(f"numerical_jvp: {len(tangents)} tangents for {len(args)} arguments")
     found: list[Any] = []
@@ -109,7 +116,19 @@ def _tangents(args: tuple[Any, ...], tangents: tuple[Any, ...], xs: list[Any]) -
                 mend="give one tangent of the same shape for each array, or None for zero",
             )
         found += ts
-    return [t if is_inexact(dtype_of(x)) else None for t, x in zip(found, xs, strict=True)]
+    used = [t if is_inexact(dtype_of(x)) else None for t, x in zip(found, xs, strict=True)]
+    for t, x in zip(used, xs, strict=True):
+        if t is not None and dtype_of(t).kind == "c" and dtype_of(x).kind != "c":
+            raise errors.DtypeError(
+                f"numerical_jvp: a tangent of dtype {dtype_of(t)} for an argument of dtype {dtype_of(x)}, which has "
+                "real tangents only",
+                mend="give its real part, or make the argument complex",
+            )
+        if t is not None and not np.all(np.isfinite(t)):
+            raise errors.ArgumentError(
+                "numerical_jvp: a tangent is not finite", mend="give one that a small multiple of can be taken of"
+            )
+    return used
 
 
 def _relative_size(xs: Sequence[Any], ts: Sequence[Any]) -> float:

@@ -36,26 +36,51 @@ def points_beside(
                 yield name + suffix, values, rng
 
 
-def point_names(points: str | Sequence[str]) -> tuple[str, ...]:
-    """The names of points that a user asks for: "given", "all", or some names; a part is written "zeros of 1"."""
-    if points == "all":
-        return tuple(POINTS)
-    if points == "given":
-        return ()
+def point_names(points: str | Sequence[str], xs: Sequence[Any] | None = None) -> tuple[str, ...]:
+    """The names of points that a user asks for: "given", "all", or some names; a part is written "zeros of 1".
+
+    With `xs`, the values that are to be changed, only parts that these have are taken.
+    """
+    if isinstance(points, str) and points in ("all", "given"):
+        return tuple(POINTS) if points == "all" else ()
+    if not isinstance(points, str | tuple | list | set | frozenset):
+        raise errors.ArgumentError(f"points is {points!r}", mend="give 'given', 'all' or a tuple of names of points")
     given = (points,) if isinstance(points, str) else tuple(points)
-    unknown = [p for p in given if p != "given" and p.split(" of ")[0] not in POINTS]
+    unknown = [p for p in given if p != "given" and not _is_point(p, xs)]
     if unknown:
         raise errors.ArgumentError(
-            f"there is no point {unknown[0]!r}", mend=f"give 'given', 'all' or some of {', '.join(POINTS)}"
+            f"there is no point {unknown[0]!r}",
+            mend=f"give 'given', 'all' or some of {', '.join(POINTS)}; parts are written 'zeros of 1', for the second "
+            "of two or three floating values, and 'ties of arguments'",
         )
     return given
 
 
+def _is_point(name: Any, xs: Sequence[Any] | None) -> bool:
+    """Whether there is a point of that name, or could be one where the values are not known."""
+    if not isinstance(name, str):
+        return False
+    if xs is None:
+        point, _, part = name.partition(" of ")
+        return name in POINTS or (point == "zeros" and part.isdecimal()) or name == "ties of arguments"
+    active = _active(xs)
+    parts = [f"zeros of {k}" for k in _zeroed_alone(active)] + ["ties of arguments"] * (len(active) > 1)
+    return name in POINTS or name in parts
+
+
+def _active(xs: Sequence[Any]) -> list[int]:
+    return [k for k, x in enumerate(xs) if is_inexact(dtype_of(x))]
+
+
+def _zeroed_alone(active: list[int]) -> list[int]:
+    return active if 1 < len(active) <= PARTLY else []
+
+
 def _moved(xs: Sequence[Any], rng: np.random.Generator, name: str, change: Change) -> Iterator[tuple[str, list[Any]]]:
-    active = [k for k, x in enumerate(xs) if is_inexact(dtype_of(x))]
+    active = _active(xs)
     yield "", [change(x, rng) if k in active else x for k, x in enumerate(xs)]
-    if name == "zeros" and 1 < len(active) <= PARTLY:
-        for k in active:
+    if name == "zeros":
+        for k in _zeroed_alone(active):
             yield f" of {k}", [change(x, rng) if i == k else x for i, x in enumerate(xs)]
     if name == "ties" and len(active) > 1:
         yield " of arguments", _same_arguments(xs, active)

@@ -168,6 +168,30 @@ def _mapped(builder: Builder) -> bool:
     return builder.add(f"{kind} of {_indented(program)} over {{0}}", run, k) is not None
 
 
+def solved(builder: Builder) -> bool:
+    """A root or the solution of a linear system, entry by entry, whose equation holds a body."""
+    k = _one_operand(builder, real=True)
+    if k is None:
+        return False
+    program, captured = _body(builder, [k])
+    kind = builder.choose(["root", "linear solve", "transposed solve"])
+
+    def run(x: Any, *kept: Any) -> Any:
+        f = _closing(program, kept)
+        x = convert_element_type(x, dtype_of(x))
+        wanted = anp.tanh(_like(anp.real(f(x)), x))
+        if kind == "root":
+            step = lambda y: y - (y + 0.2 * y * y * y - wanted) / (1 + 0.6 * y * y)
+            solve = lambda _, guess: lax.fori_loop(0, 20, lambda i, y: step(y), guess)
+            divide = lambda g, b: b / g(anp.ones_like(b))
+            return lax.custom_root(lambda y: y + 0.2 * y * y * y - wanted, anp.zeros_like(x), solve, divide)
+        scale = 1.5 + wanted
+        options = {"symmetric": True} if kind == "linear solve" else {"transpose_solve": lambda vecmat, b: b / scale}
+        return lax.custom_linear_solve(lambda y: scale * y, x, lambda matvec, b: b / scale, **options)
+
+    return builder.add(f"{kind} of {_indented(program)} at {{0}}", run, k, *captured) is not None
+
+
 def differentiated(builder: Builder) -> bool:
     """The gradient, or a directional derivative, of a body."""
     k = _one_operand(builder, real=True)
@@ -196,6 +220,7 @@ def differentiated(builder: Builder) -> bool:
 
 
 TABLES = [
-    *operations.TABLES, (0.8, called), (0.5, branches), (0.5, loops), (0.3, _mapped), (0.3, differentiated),
+    *operations.TABLES, (0.8, called), (0.5, branches), (0.5, loops), (0.3, _mapped), (0.3, solved),
+    (0.3, differentiated),
     (0.1, operations.stopped),
 ]  # fmt: skip
