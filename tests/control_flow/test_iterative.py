@@ -76,12 +76,6 @@ class TestDerivatives:
         assert_close(grad(lambda *x: np.sum(np.sin(vmap(solve, axes)(*x))), (0, 1))(*args),
                      grad(lambda *x: np.sum(np.sin(vmap(np.linalg.solve, axes)(*x))), (0, 1))(*args))  # fmt: skip
 
-    def test_finite_differences(self, method, solve, a):
-        if method == "gmres, restarted":
-            pytest.skip("linear up to its tolerance, not up to rounding")
-        f = (lambda a, b: solve(a + a.T, b)) if method == "cg" else solve
-        check_grads(f, (a, B), order=2, points="given")
-
     def test_function_with_closure(self, solve, a):
         f = lambda s: np.sum(solve(lambda x: s * (a @ x) + x, B))
         plain = lambda s: np.sum(np.linalg.solve(s * a + np.eye(N), B))
@@ -165,6 +159,12 @@ class TestValues:
         x, _ = run(lambda x: 4 * x, 2)
         assert x == 0.5 and x.dtype == np.float64
         assert solve(S.astype(np.float32) if method == "cg" else G.astype(np.float32), B).dtype == np.float64
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "gmres, restarted"])  # which is linear to its tolerance
+def test_finite_differences(method, solve, a):
+    f = (lambda a, b: solve(a + a.T, b)) if method == "cg" else solve
+    check_grads(f, (a, B), order=2, points="given")
 
 
 def test_names():
