@@ -14,7 +14,7 @@ raises the class, those under *Repair* then run.
 import os
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "DtypeError",
     "JaxprError",
     "MutationError",
+    "NanError",
     "NonConcreteBooleanIndexError",
     "NondifferentiableError",
     "NotLinearError",
@@ -44,15 +45,33 @@ __all__ = [
 
 # Source files of generated functions are named "<autodidax ...>": they are the package's own code too.
 _OWN_FILES = (os.path.dirname(os.path.abspath(__file__)) + os.sep, "<autodidax", "<frozen ")
-_PASSED_OVER = frozenset({"numpy", "scipy", "functools", "contextlib", "concurrent", "threading", "runpy"})
+_PASSED_OVER = frozenset(
+    {"numpy", "scipy", "functools", "contextlib", "concurrent", "threading", "runpy", "statistics", "fractions", "json"}
+)
 
 
 def _no_transforms() -> list[str]:
     return []
 
 
+def _no_scopes() -> tuple[str, ...]:
+    return ()
+
+
 active_transforms: Callable[[], list[str]] = _no_transforms
 """Describes the open transforms, innermost first, for the ``in:`` line; ``core`` puts its own here."""
+active_scopes: Callable[[], tuple[str, ...]] = _no_scopes
+"""The names of the open scopes, outermost first, for the ``in:`` line; ``core`` puts its own here."""
+
+
+def is_own_file(filename: str) -> bool:
+    """Whether a source file is the package's own, or the text of a function that it generated."""
+    return filename.startswith(_OWN_FILES)
+
+
+def short_name(code: CodeType) -> str:
+    """The name of a function as its reader calls it: "test_fit.<locals>.loss" is "loss", "Model.loss" stays."""
+    return code.co_qualname.rpartition("<locals>.")[2]
 
 
 def is_user_code(frame: FrameType) -> bool:
@@ -73,23 +92,23 @@ def user_frame() -> tuple[str, int, str] | None:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if is_user_code(frame):
-            # "test_fit.<locals>.loss" is "loss" to its reader, "Model.loss" stays.
-            function = frame.f_code.co_qualname.rpartition("<locals>.")[2]
-            return frame.f_code.co_filename, frame.f_lineno, function
+            return frame.f_code.co_filename, frame.f_lineno, short_name(frame.f_code)
         frame = frame.f_back
     return None
 
 
 def user_frame_of(error: BaseException) -> tuple[str, int, str] | None:
-    """The innermost line of user code that an exception passed, as `user_frame` gives it."""
+    """The innermost line of user code that an exception passed, as `user_frame` gives it, with the named scopes that
+    the exception left."""
     found = None
     traceback = error.__traceback__
     while traceback is not None:
         frame = traceback.tb_frame
         if is_user_code(frame):
-            found = frame.f_code.co_filename, traceback.tb_lineno, frame.f_code.co_qualname.rpartition("<locals>.")[2]
+            found = frame.f_code.co_filename, traceback.tb_lineno, short_name(frame.f_code)
         traceback = traceback.tb_next
-    return found
+    scopes = getattr(error, "scopes_left", ())
+    return (*found[:2], "/".join((found[2], *scopes))) if found is not None and scopes else found
 
 
 def own_function_of(error: BaseException) -> str | None:
@@ -106,6 +125,13 @@ def own_function_of(error: BaseException) -> str | None:
                 found = name
         traceback = traceback.tb_next
     return found
+
+
+def _here() -> tuple[str, int, str] | None:
+    """The present line of user code, with the named scopes around it."""
+    where = user_frame()
+    scopes = active_scopes()
+    return (*where[:2], "/".join((where[2], *scopes))) if where is not None and scopes else where
 
 
 def _location(where: tuple[str, int, str] | None) -> str:
@@ -135,7 +161,7 @@ class AutodidaxError(Exception):
         super().__init__(message)
         self.message = message
         self.mend = mend
-        self.where = where if isinstance(where, str) else _location(user_frame() if where is None else where)
+        self.where = where if isinstance(where, str) else _location(_here() if where is None else where)
 
     def __str__(self) -> str:
         lines = [str(self.message)]
@@ -413,6 +439,37 @@ class ConvergenceError(AutodidaxError, RuntimeError):
 
         lax.fixed_point(lambda x: 0.5 * (x + (3.0 - 2.0 * x)), 0.0)
     """
+
+
+class NanError(AutodidaxError, FloatingPointError):
+    """Under `debug_nans`: an operation made a nan of operands without one (or an inf, under `debug_infs`).
+
+    ``primitive`` is its name, ``stage`` is "forward", "tangent" or "backward".
+
+    Fails::
+
+        from autodidax import debug_nans
+        with debug_nans(True):
+            grad(lambda x: np.sqrt(x) * 0.0)(0.0)
+
+    Repair::
+
+        with debug_nans(True):
+            grad(lambda x: np.sqrt(np.where(x > 0, x, 1.0)) * 0.0)(0.0)
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        primitive: str = "",
+        stage: str = "forward",
+        mend: str | None = None,
+        where: str | tuple[str, int, str] | None = None,
+    ) -> None:
+        super().__init__(message, mend=mend, where=where)
+        self.primitive = primitive
+        self.stage = stage
 
 
 class CheckError(AutodidaxError, AssertionError):

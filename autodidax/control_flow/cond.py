@@ -21,7 +21,7 @@ from autodidax.primitives.convert import convert_element_type, zeros_of
 from autodidax.primitives.elementwise import log, sin
 from autodidax.primitives.indexing import Slot, getitem_p
 from autodidax.primitives.reductions import reduce_or
-from autodidax.transforms.boundary import name_of, unshared
+from autodidax.transforms.boundary import check_arity, described, name_of, unshared
 from autodidax.transforms.calls import (
     HigherOrder,
     box_outputs,
@@ -277,18 +277,34 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         return cond(pred, lambda pair: f(pair[0]), lambda pair: g(pair[1]), (x, y))
     if not (callable(true_fun) and callable(false_fun)):
         raise errors.ArgumentError(
-            "cond takes a predicate, two functions, and operands", mend="write cond(pred, f, g, x)"
+            f"cond takes a predicate, two functions and operands, got {described(true_fun)} and {described(false_fun)}",
+            mend="write cond(pred, f, g, x); for values np.where(pred, x, y)",
         )
-    if shape_of(pred):
+    try:
+        shape = shape_of(pred)
+    except errors.DtypeError:
+        raise errors.DtypeError(
+            f"cond: the predicate is {described(pred)}", mend="give a boolean or a number, e.g. by a comparison"
+        ) from None
+    if shape:
         raise errors.ShapeError(
-            f"cond: the predicate must be a scalar, it has shape {shape_of(pred)}",
+            f"cond: the predicate must be a scalar, it has shape {shape}",
             mend="use where(pred, x, y) for a choice by element, or reduce it with all() or any()",
         )
     known = concrete(pred)
-    if known is not None:
-        return unshared(true_fun(*operands) if known else false_fun(*operands), operands)
-    index = pred if dtype_of(pred).kind == "b" else pred != 0
-    return _staged_branches("cond", index, [false_fun, true_fun], operands)
+    try:
+        if known is not None:
+            return unshared(true_fun(*operands) if known else false_fun(*operands), operands)
+        index = pred if dtype_of(pred).kind == "b" else pred != 0
+        return _staged_branches("cond", index, [false_fun, true_fun], operands)
+    except TypeError as error:
+        check_arity(error, "cond", (true_fun, _call("true_fun", operands)), (false_fun, _call("false_fun", operands)))
+        raise
+
+
+def _call(name: str, operands: Any) -> str:
+    """How a branch is called, for messages."""
+    return f"{name}({', '.join('xyz'[: len(operands)]) if len(operands) <= 3 else '*operands'})"
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
@@ -301,25 +317,33 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     """
     branches = list(branches) if isinstance(branches, tuple | list) else []
     if not branches or not all(map(callable, branches)):
-        raise errors.ArgumentError("switch takes an index, functions, and operands", mend="write switch(i, [f, g], x)")
+        raise errors.ArgumentError(
+            "switch takes an index, a list of functions, and operands", mend="write switch(i, [f, g], x)"
+        )
     if shape_of(index) or dtype_of(index).kind not in "iu":
         raise errors.ArgumentError(
             f"switch: the index must be an integer scalar, it is {get_aval(index)!r}",
-            mend="convert it with astype(int)",
+            mend="convert it with astype(int); a boolean goes to cond",
         )
     known = concrete(index)
-    if known is not None:
-        return unshared(branches[min(max(int(known), 0), len(branches) - 1)](*operands), operands)
-    if len(branches) == 1:
-        return branches[0](*operands)
-    return _staged_branches("switch", index, branches, operands)
+    try:
+        if known is not None:
+            return unshared(branches[min(max(int(known), 0), len(branches) - 1)](*operands), operands)
+        if len(branches) == 1:
+            return branches[0](*operands)
+        return _staged_branches("switch", index, branches, operands)
+    except TypeError as error:
+        check_arity(error, "switch", *((f, _call("branch", operands)) for f in branches))
+        raise
 
 
 def _staged_branches(transform: str, index: Any, funs: Sequence[Callable[..., Any]], operands: Any) -> Any:
     leaves, in_tree = flat_operands(transform, operands)
     avals = [get_aval(x) for x in leaves]
     staged = [stage_flat(transform, f, in_tree, avals) for f in funs]
-    programs, out_tree = join_outputs(transform, [name_of(f) for f in funs], staged)
+    kinds = ["false_fun", "true_fun"] if transform == "cond" else [f"branch {k}" for k in range(len(funs))]
+    names = [f"{kind} ({name_of(f)})" for kind, f in zip(kinds, funs, strict=True)]
+    programs, out_tree = join_outputs(transform, names, staged)
     branches, captured = unify_captures([(p, c) for p, (_, c, _) in zip(programs, staged, strict=True)])
     outs = cond_p(index, *captured, *leaves, branches=tuple(branches))
     return out_tree.unflatten(outs)

@@ -9,7 +9,6 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.compile.program import compiled
-from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.core.primitive import Sample
@@ -153,10 +152,11 @@ class LinearSolve(HigherOrder):
                              params["counts"])  # fmt: skip
         avals = params["matvec"].out_avals
         if params["has_aux"]:
-            params, captured = self._as_programs(params, [get_aval(x) for x in args])
+            own = self.operands(args, params["counts"])
+            program, captured = _as_program(params["solve"], own)
             if captured:
                 raise hidden_tracer("the solve of custom_linear_solve", captured[0])
-            avals = params["solve"].out_avals
+            params, avals = params | {"solve": program}, program.out_avals
 
         def pull(cts: list[Any]) -> list[Any]:
             if any(ct is not None for ct in cts[n:]):
@@ -187,25 +187,24 @@ class LinearSolve(HigherOrder):
         return [trace.box(x) for x in self(*values.system, *values.solver, *values.other, *rhs, **batched)]
 
     def trace_stage(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        params, captured = self._as_programs(params, [get_aval(x) for x in args])
-        a, b, c = params["counts"]
-        values = [*args[:a], *captured, *args[a:]]
-        params = params | {"counts": (a, b + len(captured), c)}
-        return trace.emit(self, [trace.atom(x) for x in values], params, params["solve"].out_avals)
+        """Both solvers are staged at once, so that the program keeps the values that they close over."""
+        operands, counts = self.operands(args, params["counts"]), params["counts"]
+        solve, captured = _as_program(params["solve"], operands)
+        other, other_captured = _as_program(params["transpose_solve"], operands._replace(solver=operands.other))
+        values = [*operands.system, *captured, *operands.solver, *other_captured, *operands.other, *operands.rhs]
+        counts = (counts[0], counts[1] + len(captured), counts[2] + len(other_captured))
+        params = params | {"solve": solve, "transpose_solve": other, "counts": counts}
+        return trace.emit(self, [trace.atom(x) for x in values], params, solve.out_avals)
 
-    def _as_programs(self, params: dict[str, Any], avals: Sequence[ShapedArray]) -> tuple[dict[str, Any], list[Any]]:
-        """The parameters with a program in the place of the function `solve`, and the tracers that it captures, which
-        it takes behind the constants of the system."""
-        solve = params["solve"]
-        if isinstance(solve, ClosedJaxpr):
-            return params, []
-        own = self.operands(avals, params["counts"])
-        n = len(own.system)
-        own_avals = [*own.system, *own.solver, *own.rhs]
-        program, captured = stage(solve, own_avals, transform="custom_linear_solve", name="solve")
-        c = len(captured)
-        order = [*range(c, c + n), *range(c), *range(c + n, c + len(own_avals))]
-        return params | {"solve": rearranged(program, order)}, captured
+
+def _as_program(solve: Any, operands: Operands) -> tuple[Any, list[Any]]:
+    """The program of a solver, and the tracers that it captures: it takes them behind the constants of the system."""
+    if solve is None or isinstance(solve, ClosedJaxpr):
+        return solve, []
+    avals = [get_aval(x) for x in (*operands.system, *operands.solver, *operands.rhs)]
+    program, captured = stage(solve, avals, transform="custom_linear_solve", name="solve")
+    c, n = len(captured), len(operands.system)
+    return rearranged(program, [*range(c, c + n), *range(c), *range(c + n, c + len(avals))]), captured
 
 
 def transposed_system(matvec: ClosedJaxpr, n_constants: int) -> ClosedJaxpr:

@@ -10,7 +10,15 @@ import numpy as np
 
 from autodidax import errors, tree
 from autodidax.control_flow.loop import loop_p
-from autodidax.control_flow.operands import cast_outputs, concrete, flat_operands, is_staging, join_avals, stage_flat
+from autodidax.control_flow.operands import (
+    cast_outputs,
+    concrete,
+    flat_operands,
+    is_staging,
+    join_avals,
+    leaf_names,
+    stage_flat,
+)
 from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr, has_effects
@@ -20,10 +28,12 @@ from autodidax.primitives.shape import concatenate, reshape, stack
 from autodidax.transforms.boundary import (
     as_output,
     as_value,
+    check_arity,
     check_callable,
     described,
     name_of,
     own_copy,
+    structure_text,
     unshared,
 )
 from autodidax.transforms.callbacks import performed_once
@@ -43,6 +53,14 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
     """
     check_callable("while_loop", cond_fun)
     check_callable("while_loop", body_fun)
+    try:
+        return _while("while_loop", cond_fun, body_fun, init_val)
+    except TypeError as error:
+        check_arity(error, "while_loop", (cond_fun, "cond_fun(val)"), (body_fun, "body_fun(val)"))
+        raise
+
+
+def _while(transform: str, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
     val, stepped = init_val, False
     test = None
     if not is_staging():
@@ -56,24 +74,30 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
             if stepped:
                 val = body_fun(val)
             else:
-                val, stepped = _first_step("while_loop", body_fun, lambda v: (body_fun(v), None), val)[0], True
-    return _staged_while(cond_fun, body_fun, val, test)
+                val, stepped = _first_step(transform, body_fun, lambda v: (body_fun(v), None), val)[0], True
+    return _staged_while(transform, cond_fun, body_fun, val, test)
 
 
 def _predicate(x: Any) -> Any:
     value = as_output(x, lambda: "while_loop: the condition's result") if tree.all_leaves([x]) else None
     if value is None or shape_of(value) or dtype_of(value).kind != "b":
-        raise errors.ShapeError(
-            f"while_loop: the condition must return one boolean scalar, it returned {described(x)}",
-            mend="compare (x > 0 for x), and reduce arrays with all() or any()",
-        )
+        raise _no_predicate(described(x), x is None)
     return x
+
+
+def _no_predicate(returned: str, nothing: bool = False) -> errors.AutodidaxError:
+    return errors.ShapeError(
+        f"while_loop: the condition must return one boolean scalar, it returned {returned}",
+        mend="return the test: is a return missing?"
+        if nothing
+        else "compare (x > 0 for x), reduce arrays with all() or any(), and join several tests with &",
+    )
 
 
 def _first_step(transform: str, fun: Any, step: Callable[[Any], tuple[Any, Any]], init: Any) -> tuple[Any, Any]:
     """The first step of a loop in plain Python, `step(carry) -> (carry, rest)`. The carry is held to what a staged loop
     demands of it, and Python scalars in it take the dtype that the body gives them."""
-    leaves, carry_tree = flat_operands(transform, init)
+    leaves, carry_tree = flat_operands(transform, init, "init")
     with performed_once() as effects:
         while True:
             carry, rest = step(carry_tree.unflatten(leaves))
@@ -81,7 +105,7 @@ def _first_step(transform: str, fun: Any, step: Callable[[Any], tuple[Any, Any]]
             outs = [as_output(x, lambda: f"{transform}: the carry that {name_of(fun)} returned") for x in outs]
             _check_carry_tree(transform, fun, carry_tree, own_tree)
             avals = [get_aval(x) for x in leaves]
-            joined = _join_carry(transform, fun, avals, [get_aval(x) for x in outs])
+            joined = _join_carry(transform, fun, carry_tree, avals, [get_aval(x) for x in outs])
             if all(a.dtype == j.dtype for a, j in zip(avals, joined, strict=True)):
                 return carry, rest
             leaves = _converted(leaves, avals, joined)
@@ -97,34 +121,37 @@ def _converted(leaves: list[Any], avals: Sequence[ShapedArray], joined: Sequence
 
 
 def _check_carry_tree(transform: str, fun: Any, carry_tree: tree.PyTreeDef, own_tree: tree.PyTreeDef) -> None:
-    if own_tree != carry_tree:
-        raise errors.TreeError(
-            f"{transform}: {name_of(fun)} returns a carry of another tree than it takes: "
-            f"{tree.describe_mismatch(carry_tree, own_tree)}",
-            mend=f"return the structure {carry_tree}",
-        )
+    if own_tree == carry_tree:
+        return
+    if transform == "fori_loop":  # whose carry is the pair of the counter and the user's
+        carry_tree, own_tree = tree.treedef_children(carry_tree)[1], tree.treedef_children(own_tree)[1]
+    raise errors.TreeError(
+        f"{transform}: {name_of(fun)} returns a carry of another tree than it takes: "
+        f"{tree.describe_mismatch(carry_tree, own_tree)}",
+        mend=f"return the structure that the loop starts with: {structure_text(carry_tree)}",
+    )
 
 
-def _staged_while(cond_fun: Any, body_fun: Any, init: Any, first_test: Any = None) -> Any:
+def _staged_while(transform: str, cond_fun: Any, body_fun: Any, init: Any, first_test: Any = None) -> Any:
     """The loop as one operation; `first_test` is what the condition said of `init`, where it has been evaluated."""
-    leaves, in_tree = flat_operands("while_loop", init)
+    leaves, in_tree = flat_operands(transform, init, "init")
     args_tree = tree.treedef_tuple([in_tree])
     same = lambda out_tree: (out_tree, in_tree, None)
-    leaves, body, captured, _ = _fixed_carry("while_loop", body_fun, leaves, args_tree, same, ())
+    leaves, body, captured, _ = _fixed_carry(transform, body_fun, leaves, args_tree, same, ())
     avals = [get_aval(x) for x in leaves]
-    test, test_captured, test_tree = stage_flat("while_loop", cond_fun, args_tree, avals)
-    if test_tree != tree.LEAF or test.out_avals[0].shape or test.out_avals[0].dtype.kind != "b":
-        raise errors.ShapeError(
-            f"while_loop: the condition must return one boolean scalar, it returns {test.out_avals}",
-            mend="compare (x > 0 for x), and reduce arrays with all() or any()",
-        )
+    test, test_captured, test_tree = stage_flat(transform, cond_fun, args_tree, avals)
+    if test_tree != tree.LEAF:
+        raise _no_predicate(f"the tree {structure_text(test_tree)}", test_tree == tree.structure(None))
+    if test.out_avals[0].shape or test.out_avals[0].dtype.kind != "b":
+        raise _no_predicate(repr(test.out_avals[0]))
     if first_test is not None and has_effects(test):  # which are not to happen twice: the carry holds the test's result
 
         def step(carry: tuple[Any, Any]) -> tuple[Any, Any]:
             val = body_fun(carry[1])
             return cond_fun(val), val
 
-        return _staged_while(lambda carry: carry[0], _named_as(body_fun, step), (first_test, init))[1]
+        held = (first_test, init)
+        return _staged_while("while_loop", lambda carry: carry[0], _named_as(body_fun, step), held)[1]
     outs = loop_p(
         *test_captured, *captured, *leaves, cond=test, body=body, n_cond=len(test_captured), n_const=len(captured),
         n_carry=len(leaves), length=UnknownSize(), reverse=False, counted=False,
@@ -149,22 +176,34 @@ def _fixed_carry(
         program, captured, out_tree = stage_flat(transform, fun, in_tree, [*avals, *row_avals])
         own_tree, carry_tree, rest = split_out(out_tree)
         _check_carry_tree(transform, fun, carry_tree, own_tree)
-        joined = _join_carry(transform, fun, avals, program.out_avals[:n])
+        joined = _join_carry(transform, fun, carry_tree, avals, program.out_avals[:n])
         if all(a.dtype == j.dtype and a.weak_type == j.weak_type for a, j in zip(avals, joined, strict=True)):
             return leaves, cast_outputs(program, [*avals, *program.out_avals[n:]]), captured, rest
         leaves = _converted(leaves, avals, joined)
 
 
-def _join_carry(transform: str, fun: Any, avals: Any, out_avals: Any) -> list[ShapedArray]:
-    joined = []
+def _join_carry(
+    transform: str, fun: Any, carry_tree: tree.PyTreeDef, avals: Sequence[ShapedArray], out_avals: Sequence[ShapedArray]
+) -> list[ShapedArray]:
+    joined: list[ShapedArray] = []
+    wrong: list[int] = []
     for k, (a, b) in enumerate(zip(avals, out_avals, strict=True)):
         common = join_avals(a, b)
         if common is None or (common.dtype != a.dtype and not a.weak_type):
-            raise errors.ShapeError(
-                f"{transform}: {name_of(fun)} takes {a!r} as leaf {k} of the carry and returns {b!r}",
-                mend="make both the same, e.g. start from np.zeros of the body's shape and dtype, or use astype",
-            )
-        joined.append(common)
+            wrong.append(k)
+        else:
+            joined.append(common)
+    if wrong:
+        names = leaf_names(transform, carry_tree, "carry")
+        listed = [f"{names[k]} is {avals[k]!r} going in and {out_avals[k]!r} coming out" for k in wrong[:3]]
+        shapes = any(avals[k].shape != out_avals[k].shape for k in wrong)
+        first = out_avals[wrong[0]].dtype
+        raise (errors.ShapeError if shapes else errors.DtypeError)(
+            f"{transform}: {name_of(fun)} changes the carry: {', '.join(listed)}" + (", ..." if len(wrong) > 3 else ""),
+            mend="keep the shape: start from the final size, e.g. np.zeros, and fill it with anp.at(x)[i].set(v)"
+            if shapes
+            else f"start from the dtype that comes out (np.asarray(x, {first}) or x.astype({first})), or convert the result",
+        )
     return joined
 
 
@@ -182,17 +221,22 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
         if shape_of(bound) or dtype_of(bound).kind not in "iu":
             raise errors.ArgumentError(
                 f"fori_loop: the {name} bound must be an integer, it is {get_aval(bound)!r}",
-                mend="convert it with int() or astype(int)",
+                mend="use // in place of /, or convert it with int() or astype(int)",
             )
     lo, hi = concrete(lower), concrete(upper)
 
     def step(carry: tuple[Any, Any]) -> tuple[Any, Any]:
         return carry[0] + 1, body_fun(carry[0], carry[1])
 
-    if lo is None or hi is None:
-        return while_loop(lambda carry: carry[0] < upper, _named_as(body_fun, step), (lower, init_val))[1]
-    by_row = _named_as(body_fun, lambda carry, _: (step(carry), None))
-    return scan(by_row, (int(lo), init_val), None, length=max(int(hi) - int(lo), 0))[0][1]
+    try:
+        if lo is None or hi is None:
+            test = lambda carry: carry[0] < upper
+            return _while("fori_loop", test, _named_as(body_fun, step), (lower, init_val))[1]
+        by_row = _named_as(body_fun, lambda carry, _: (step(carry), None))
+        return _scan("fori_loop", by_row, (int(lo), init_val), None, max(int(hi) - int(lo), 0), False)[0][1]
+    except TypeError as error:
+        check_arity(error, "fori_loop", (body_fun, "body_fun(i, val)"))
+        raise
 
 
 def _named_as(fun: Any, wrapper: Any) -> Any:
@@ -227,16 +271,24 @@ def scan(
     (np.float64(6.0), array([0., 1., 3.]))
     """
     check_callable("scan", f)
-    rows, rows_tree = flat_operands("scan", xs)
-    n = _length(rows, length)
+    try:
+        return _scan("scan", f, init, xs, length, reverse)
+    except TypeError as error:
+        check_arity(error, "scan", (f, "f(carry, x)"))
+        raise
+
+
+def _scan(transform: str, f: Any, init: Any, xs: Any, length: int | None, reverse: bool) -> tuple[Any, Any]:
+    rows, rows_tree = flat_operands(transform, xs, "xs")
+    n = _length(transform, rows, rows_tree, length)
     if is_staging() or n == 0:
-        return _staged_scan(f, init, rows, rows_tree, n, reverse)
+        return _staged_scan(transform, f, init, rows, rows_tree, n, reverse)
     order = range(n - 1, -1, -1) if reverse else range(n)
 
     def step(carry: Any, i: int) -> tuple[Any, Any]:
         return _pair(f, f(carry, rows_tree.unflatten([row_of(x, i) for x in rows])))
 
-    carry, y = _first_step("scan", f, lambda c: step(c, order[0]), init)
+    carry, y = _first_step(transform, f, lambda c: step(c, order[0]), init)
     ys, y_tree = tree.flatten(y)
     collected = [[own_copy(v) for v in ys]]  # the body may use one buffer for all rows
     for i in order[1:]:
@@ -244,14 +296,14 @@ def scan(
         ys, own_tree = tree.flatten(y)
         if own_tree != y_tree:
             raise errors.TreeError(
-                f"scan: {name_of(f)} returns another tree of y for row {i} than for row {order[0]}: "
+                f"{transform}: {name_of(f)} returns another tree of y for row {i} than for row {order[0]}: "
                 f"{tree.describe_mismatch(y_tree, own_tree)}",
                 mend="return the same structure for every row",
             )
         collected.append([own_copy(v) for v in ys])
     if reverse:
         collected.reverse()
-    ys = [_stacked(f, column) for column in zip(*collected, strict=True)]
+    ys = [_stacked(transform, f, column) for column in zip(*collected, strict=True)]
     return unshared(carry, (init, xs)), y_tree.unflatten(ys)
 
 
@@ -260,14 +312,14 @@ def row_of(x: Any, i: int) -> Any:
     return x[i] if type(x) is np.ndarray else getitem_p(x, index=(i,))
 
 
-def _stacked(f: Any, column: Sequence[Any]) -> Any:
+def _stacked(transform: str, f: Any, column: Sequence[Any]) -> Any:
     """The values of one output of the body as the rows of an array."""
-    rows = [as_output(x, lambda: f"scan: an output of {name_of(f)}") for x in column]
+    rows = [as_output(x, lambda: f"{transform}: an output of {name_of(f)}") for x in column]
     shapes = {shape_of(x) for x in rows}
     if len(shapes) > 1:
         raise errors.ShapeError(
-            f"scan: {name_of(f)} returns y of shapes {' and '.join(str(s) for s in sorted(shapes))}",
-            mend="return the same shape for every row, e.g. padded",
+            f"{transform}: {name_of(f)} returns rows of the shapes {' and '.join(str(s) for s in sorted(shapes))}",
+            mend="return the same shape for every row, e.g. padded with zeros",
         )
     return stack(*rows, axis=0)
 
@@ -281,11 +333,13 @@ def _pair(f: Any, out: Any) -> tuple[Any, Any]:
     return out[0], out[1]
 
 
-def _length(rows: list[Any], length: int | None) -> int:
-    for x in rows:
+def _length(transform: str, rows: list[Any], rows_tree: tree.PyTreeDef, length: int | None) -> int:
+    for k, x in enumerate(rows):
         if not shape_of(x):
             raise errors.ShapeError(
-                "scan: a leaf of xs is a scalar", mend="give arrays with a leading axis to scan over"
+                f"{transform}: {leaf_names(transform, rows_tree, 'xs')[k]} is a scalar, which has no rows",
+                mend="give arrays with a leading axis to go along; a value that all rows share belongs to the carry, or "
+                "to the function's closure",
             )
     sizes = {shape_of(x)[0] for x in rows}
     if length is not None:
@@ -295,18 +349,27 @@ def _length(rows: list[Any], length: int | None) -> int:
             if isinstance(e, errors.AutodidaxError):
                 raise
             raise errors.ArgumentError(
-                f"scan: length must be an integer, it is {described(length)}", mend="give the number of rows"
+                f"{transform}: length must be an integer, it is {described(length)}", mend="give the number of rows"
             ) from None
-    if len(sizes) != 1 or min(sizes) < 0:
+    if not sizes:
         raise errors.ShapeError(
-            f"scan: the lengths are {sorted(sizes)}" if sizes else "scan: neither xs nor length is given",
+            f"{transform}: neither xs nor length is given", mend="give arrays for xs, or length=n for a number of steps"
+        )
+    if len(sizes) != 1 or min(sizes) < 0:
+        names = leaf_names(transform, rows_tree, "xs")
+        listed = [f"{name} has {shape_of(x)[0]}" for name, x in zip(names[:4], rows, strict=False)]
+        listed += ["..."] * (len(rows) > 4) + [f"length is {length}"] * (length is not None)
+        raise errors.ShapeError(
+            f"{transform}: the numbers of rows are {sorted(sizes)}: {', '.join(listed)}",
             mend="give all leaves of xs one leading size, equal to length where both are given",
         )
     return sizes.pop()
 
 
-def _staged_scan(f: Any, init: Any, rows: list[Any], rows_tree: Any, n: int, reverse: bool) -> tuple[Any, Any]:
-    leaves, carry_tree = flat_operands("scan", init)
+def _staged_scan(
+    transform: str, f: Any, init: Any, rows: list[Any], rows_tree: Any, n: int, reverse: bool
+) -> tuple[Any, Any]:
+    leaves, carry_tree = flat_operands(transform, init, "init")
     row_avals = [ShapedArray(shape_of(x)[1:], x.dtype) for x in rows]
     n_carry = len(leaves)
 
@@ -317,7 +380,7 @@ def _staged_scan(f: Any, init: Any, rows: list[Any], rows_tree: Any, n: int, rev
         return own_tree, carry_tree, y_tree
 
     args_tree = tree.treedef_tuple([carry_tree, rows_tree])
-    leaves, body, captured, y_tree = _fixed_carry("scan", step, leaves, args_tree, split_out, row_avals)
+    leaves, body, captured, y_tree = _fixed_carry(transform, step, leaves, args_tree, split_out, row_avals)
     outs = loop_p(
         *captured, *leaves, *rows, cond=None, body=body, n_cond=0, n_const=len(captured), n_carry=n_carry, length=n,
         reverse=reverse, counted=False,

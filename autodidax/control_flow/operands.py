@@ -30,9 +30,19 @@ def is_staging() -> bool:
     return innermost_staging(0) is not None
 
 
-def flat_operands(transform: str, operands: Any) -> tuple[list[Any], tree.PyTreeDef]:
+def flat_operands(transform: str, operands: Any, name: str = "operands") -> tuple[list[Any], tree.PyTreeDef]:
+    """Leaves of a tree as values that can be traced, and its structure; errors call the tree by `name`."""
     leaves, treedef = tree.flatten(operands)
-    return [as_value(x, lambda k=k: f"{transform}: operand {k}") for k, x in enumerate(leaves)], treedef
+    what = lambda k: f"{transform}: {leaf_names(transform, treedef, name)[k]}"
+    return [as_value(x, lambda k=k: what(k)) for k, x in enumerate(leaves)], treedef
+
+
+def leaf_names(transform: str, treedef: tree.PyTreeDef, name: str) -> list[str]:
+    """How messages call the leaves of a tree. The carry of a `fori_loop` is the pair of its counter and the user's."""
+    paths = [path for path, _ in tree.leaves_with_path(treedef.unflatten([0] * treedef.num_leaves))]
+    if transform == "fori_loop":
+        paths = [path[1:] if path and path[0].key == 1 else path for path in paths]
+    return [name + tree.keystr(path) for path in paths]
 
 
 def stage_flat(
@@ -86,16 +96,22 @@ def join_outputs(
     avals = list(first.out_avals)
     for k, (program, _, own_tree) in enumerate(staged[1:], 1):
         if own_tree != out_tree:
+            nothing = tree.structure(None) in (own_tree, out_tree)
             raise errors.TreeError(
-                f"{transform}: {names[0]} and {names[k]} return different trees: {out_tree} and {own_tree}",
-                mend="return the same structure from all branches",
+                f"{transform}: {names[k]} returns another tree than {names[0]}: "
+                f"{tree.describe_mismatch(out_tree, own_tree)}",
+                mend="return the same structure from all branches" + (" (is a return missing?)" if nothing else ""),
             )
         for i, (a, b) in enumerate(zip(avals, program.out_avals, strict=True)):
             joined = join_avals(a, b)
             if joined is None:
-                raise errors.ShapeError(
-                    f"{transform}: output {i} of {names[0]} is {a!r}, that of {names[k]} is {b!r}",
-                    mend="return the same shapes and dtypes from all branches, e.g. with astype",
+                name = leaf_names(transform, out_tree, "the output")[i]
+                shapes = a.shape != b.shape
+                raise (errors.ShapeError if shapes else errors.DtypeError)(
+                    f"{transform}: {name} of {names[0]} is {a!r}, that of {names[k]} is {b!r}",
+                    mend="return the same shape from all branches, e.g. with np.broadcast_to or np.zeros_like"
+                    if shapes
+                    else "return the same dtype from all branches, e.g. with astype",
                 )
             avals[i] = joined
     return [cast_outputs(program, avals) for program, _, _ in staged], out_tree

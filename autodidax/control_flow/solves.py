@@ -77,8 +77,11 @@ def custom_linear_solve(
     aux_box: list[Any] = []
     n = len(constants)
 
-    def flat(user: Callable[..., Any], system_of: Callable[[], ClosedJaxpr], captured: list[Tracer]) -> Any:
-        """`user` as a function of flat values: the constants of the system, its own captured values, b."""
+    def flat(
+        user: Callable[..., Any], system_of: Callable[[], ClosedJaxpr], captured: list[Tracer], box: list[Any]
+    ) -> Any:
+        """`user` as a function of flat values: the constants of the system, its own captured values, b. The tree of its
+        auxiliary output goes into the box."""
         c = len(captured)
 
         def solver(*values: Any) -> list[Any]:
@@ -89,21 +92,21 @@ def custom_linear_solve(
                 return b_tree.unflatten(run(system_of(), [*values[:n], *xs]))
 
             out = fun(operator, b_tree.unflatten(values[n + c :]))
-            xs, aux, aux_box[:] = _solution("custom_linear_solve", name_of(user), out, "b", b_tree, avals, has_aux)
+            xs, aux, box[:] = _solution("custom_linear_solve", name_of(user), out, "b", b_tree, avals, has_aux)
             return [*xs, *aux]
 
         return solver
 
     own = _captured_by(solve)
     params: dict[str, Any] = {
-        "matvec": system, "vecmat": None, "solve": flat(solve, lambda: system, own), "transpose_solve": None,
+        "matvec": system, "vecmat": None, "solve": flat(solve, lambda: system, own, aux_box), "transpose_solve": None,
     }  # fmt: skip
     other: list[Tracer] = []
     if symmetric:  # for the transposed program all the same: derivatives may leave the symmetric matrices
         transpose_solve = solve
     if transpose_solve is not None:
         other = _captured_by(transpose_solve)
-        params["transpose_solve"] = flat(transpose_solve, lambda: transposed_system(system, n), other)
+        params["transpose_solve"] = flat(transpose_solve, lambda: transposed_system(system, n), other, [])
     counts = (n, len(own), len(other))
     outs = linear_solve_p(*constants, *own, *other, *leaves, **params, counts=counts, has_aux=has_aux)
     k = len(leaves)

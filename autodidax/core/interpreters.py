@@ -20,6 +20,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, broadcast_shapes, plain_aval
+from autodidax.core.explanations import explanation
 
 ndarray = np.ndarray
 _levels = itertools.count(1)
@@ -60,7 +61,7 @@ class Trace:
 
     def __exit__(self, kind: Any = None, error: Any = None, traceback: Any = None) -> None:
         global stagings_open
-        explained = None if error is None else _explained(error)
+        explained = None if error is None else explanation(error, any(t.holds_arrays for t in _frames.get()))
         if self.staging:
             with _count_lock:
                 stagings_open -= 1
@@ -92,46 +93,21 @@ class Trace:
         return f"{self.transform} of {self.fun_name}"
 
 
-_SHAPE_WORDS = ("shape", "dimension", "axis", "axes", "size", "broadcast", "array")
-
-
-def _explained(error: BaseException) -> errors.AutodidaxError | None:
-    """What NumPy's own error means where it hides that of a traced value which it met in C code; else None."""
-    cause = error.__cause__
-    if isinstance(error, ValueError) and isinstance(cause, errors.ConcretizationTypeError):
-        return errors.MutationError(
-            "a traced value cannot be written into a plain array: its derivative would be lost",
-            where=cause.where,
-            mend="write a = anp.at(a)[i].set(x), with autodidax.numpy as anp; or collect values with anp.array([x, y])",
-        )
-    if type(error) is ValueError and "read-only" in str(error) and any(t.holds_arrays for t in _frames.get()):
-        return errors.MutationError(
-            f"a write into an array that the open transform keeps for its backward pass ({error})",
-            where=errors.user_frame_of(error) or "",
-            mend="write y = y + 1 in place of y += 1, or keep a copy: y = y.copy() before the first use",
-        )
-    if type(error) is ValueError and str(error) == "Error setting single item of array.":  # a.flat[0] = x
-        return errors.MutationError(
-            "a traced value cannot be written into a plain array: its derivative would be lost",
-            where=errors.user_frame_of(error) or "",
-            mend="write a = anp.at(a.ravel())[i].set(x).reshape(a.shape), with autodidax.numpy as anp",
-        )
-    if type(error) is ValueError:
-        name = errors.own_function_of(error)
-        if name is not None:
-            shapes = any(word in str(error) for word in _SHAPE_WORDS)
-            return (errors.ShapeError if shapes else errors.ArgumentError)(
-                f"{name}: {error}",
-                where=errors.user_frame_of(error) or "",
-                mend=f"check the {'shapes and axes' if shapes else 'arguments'} against what numpy.{name} takes",
-            )
-    if type(error) is TypeError and "Traced<" in str(error) and "integer" in str(error):
-        return errors.TracerIntegerConversionError(
-            f"a traced value was used as a size or a shape: {error}",
-            where=errors.user_frame_of(error) or "",
-            mend="make it static (static_argnums under jit), or take it from a shape",
-        )
-    return None
+def leaked(trace: Trace, doing: str = "") -> errors.UnexpectedTracerError:
+    """The error of a value that is used after its transform has returned; `doing` names the operation."""
+    name = trace.fun_name
+    if trace.transform in ("cond", "switch"):
+        mend = f"return the value from {name}, and from the other branches"
+    elif trace.transform in ("scan", "while_loop", "fori_loop", "map"):
+        mend = f"return the value from {name}, in the carry" + (" or as y" if trace.transform == "scan" else "")
+    elif trace.staging or trace.transform == "vmap":
+        mend = f"return the value from {name}"
+    else:
+        mend = f"return the value from {name} (use has_aux=True for extras)"
+    return errors.UnexpectedTracerError(
+        f"{doing}a value traced by {trace.transform} of {name} was used after that transform had ended",
+        mend=f"{mend} instead of storing it",
+    )
 
 
 class _Ended(Trace):
@@ -140,10 +116,7 @@ class _Ended(Trace):
     __slots__ = ()
 
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        raise errors.UnexpectedTracerError(
-            f"{p.name}: a value traced by {self.transform} of {self.fun_name} was used after that transform had ended",
-            mend=f"return the value from {self.fun_name} (use has_aux=True for extras) instead of storing it",
-        )
+        raise leaked(self, f"{p.name}: ")
 
     def process1(self, p: Any, x: Any) -> Any:
         return self.process(p, (x,), {})
@@ -168,7 +141,7 @@ class Tracer:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.__name__ = "Traced"  # what Python's own messages call the type of an object
+        cls.__name__ = cls.__qualname__ = "Traced"  # what Python's own messages call the type of an object
 
     @property
     def aval(self) -> ShapedArray:

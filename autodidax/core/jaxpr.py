@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
+from autodidax.core import interpreters, sources
 from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import get_aval, quietly
+from autodidax.core.sources import Mark, Source
 
 
 class Var:
@@ -43,18 +45,31 @@ Atom = Var | Literal
 
 
 class JaxprEqn:
-    """`outvars = primitive[params] invars`; `quiet`: it belongs to a backward pass, which gives no warnings."""
+    """`outvars = primitive[params] invars`; `quiet`: it belongs to a backward pass, which gives no warnings; `mark`:
+    where it comes from, `source` in short."""
 
-    __slots__ = ("primitive", "invars", "outvars", "params", "quiet")
+    __slots__ = ("primitive", "invars", "outvars", "params", "quiet", "mark")
 
     def __init__(
-        self, primitive: Any, invars: list[Atom], outvars: list[Var], params: dict[str, Any], quiet: bool = False
+        self,
+        primitive: Any,
+        invars: list[Atom],
+        outvars: list[Var],
+        params: dict[str, Any],
+        quiet: bool = False,
+        mark: Mark | None = None,
     ):
         self.quiet = quiet
+        self.mark = mark
         self.primitive = primitive
         self.invars = invars
         self.outvars = outvars
         self.params = params
+
+    @property
+    def source(self) -> Source | None:
+        """Where it comes from, as far as that is known."""
+        return None if self.mark is None else Source._make(self.mark)
 
     @property
     def has_effect(self) -> bool:
@@ -74,8 +89,12 @@ class Jaxpr:
         self.outvars = outvars
         self.eqns = eqns
 
+    def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
+        """The printed form; behind each equation its file and line, and the named scopes it stands in."""
+        return printer(self, source_info, name_stack)
+
     def __repr__(self) -> str:
-        return printer(self)
+        return printer(self, False, False)
 
     __str__ = __repr__
 
@@ -107,13 +126,17 @@ class ClosedJaxpr:
     def literals(self) -> list[Any]:
         return self.consts
 
+    def pretty_print(self, *, source_info: bool = False, name_stack: bool = False) -> str:
+        """The printed form; behind each equation its file and line, and the named scopes it stands in."""
+        return printer(self.jaxpr, source_info, name_stack)
+
     def __repr__(self) -> str:
-        return printer(self.jaxpr)
+        return printer(self.jaxpr, False, False)
 
     __str__ = __repr__
 
 
-printer: Callable[[Jaxpr], str] = lambda jaxpr: f"<jaxpr of {len(jaxpr.eqns)} equations>"
+printer: Callable[[Jaxpr, bool, bool], str] = lambda jaxpr, *_: f"<jaxpr of {len(jaxpr.eqns)} equations>"
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
@@ -137,14 +160,21 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Any, *args: Any) -> list[Any]:
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     steps = zip(jaxpr.eqns, last_uses(jaxpr), strict=True)
-    for quiet, group in itertools.groupby(steps, key=lambda step: step[0].quiet):
-        with quietly() if quiet else contextlib.nullcontext():
-            _eval_equations(group, env)
+    token = sources.given.set(sources.given.get())
+    try:
+        for quiet, group in itertools.groupby(steps, key=lambda step: step[0].quiet):
+            with quietly() if quiet else contextlib.nullcontext():
+                _eval_equations(group, env)
+    finally:
+        sources.given.reset(token)
     return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
 
 
 def _eval_equations(steps: Any, env: dict[Any, Any]) -> None:
+    attribute = sources.given.set if interpreters.stagings_open or sources.noting else None
     for eqn, dying in steps:
+        if attribute is not None:
+            attribute((eqn.mark, eqn.primitive.name))
         values = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
         out = eqn.primitive.bind(*values, **eqn.params)
         if eqn.primitive.multiple_results:

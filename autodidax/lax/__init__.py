@@ -42,6 +42,7 @@ from autodidax.lax.contraction import (
     dot_general,
 )
 from autodidax.lax.environment import all_gather, optimization_barrier, platform_dependent, ppermute
+from autodidax.lax.fourier import FftType, fft
 from autodidax.lax.reducing import (
     argmax,
     argmin,
@@ -214,21 +215,21 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
-    "ConvDimensionNumbers", "Precision", "RoundingMethod", "abs", "acos", "acosh", "add", "all_gather", "argmax",
-    "argmin", "asin", "asinh", "associative_scan", "atan", "atan2", "atanh", "axis_index", "axis_size", "batch_matmul",
-    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast", "broadcast_in_dim", "broadcast_shapes",
-    "broadcast_to_rank", "broadcasted_iota", "cbrt", "ceil", "clamp", "clz", "collapse", "complex", "concatenate",
-    "cond", "conj", "conv", "conv_dimension_numbers", "conv_general_dilated", "conv_with_general_padding",
-    "convert_element_type", "cos", "cosh", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum",
-    "custom_linear_solve", "custom_root", "div", "dot", "dot_general", "dtype", "dynamic_index_in_dim", "dynamic_slice",
-    "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice", "dynamic_update_slice_in_dim",
-    "empty", "eq", "exp", "exp2", "expand_dims", "expm1", "fixed_point", "floor", "fori_loop", "full", "full_like",
-    "ge", "gt", "imag", "index_in_dim", "integer_pow", "iota", "is_finite", "le", "log", "log1p", "lt", "map", "max",
-    "min", "mul", "ne", "neg", "nextafter", "optimization_barrier", "pad", "padtype_to_pads", "platform_dependent",
-    "pmax", "pmean", "pmin", "population_count", "pow", "ppermute", "psum", "real", "reciprocal", "reduce",
-    "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_window", "reduce_xor",
-    "rem", "reshape", "rev", "round", "rsqrt", "scan", "select", "select_n", "shift_left", "shift_right_arithmetic",
-    "shift_right_logical", "sign", "sin", "sinh", "slice", "slice_in_dim", "sort", "sort_key_val", "split", "sqrt",
-    "square", "squeeze", "stack", "stop_gradient", "sub", "switch", "tan", "tanh", "tile", "top_k", "transpose",
-    "unstack", "while_loop",
+    "ConvDimensionNumbers", "FftType", "Precision", "RoundingMethod", "abs", "acos", "acosh", "add", "all_gather",
+    "argmax", "argmin", "asin", "asinh", "associative_scan", "atan", "atan2", "atanh", "axis_index", "axis_size",
+    "batch_matmul", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "broadcast", "broadcast_in_dim",
+    "broadcast_shapes", "broadcast_to_rank", "broadcasted_iota", "cbrt", "ceil", "clamp", "clz", "collapse", "complex",
+    "concatenate", "cond", "conj", "conv", "conv_dimension_numbers", "conv_general_dilated",
+    "conv_with_general_padding", "convert_element_type", "cos", "cosh", "cumlogsumexp", "cummax", "cummin", "cumprod",
+    "cumsum", "custom_linear_solve", "custom_root", "div", "dot", "dot_general", "dtype", "dynamic_index_in_dim",
+    "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice",
+    "dynamic_update_slice_in_dim", "empty", "eq", "exp", "exp2", "expand_dims", "expm1", "fft", "fixed_point", "floor",
+    "fori_loop", "full", "full_like", "ge", "gt", "imag", "index_in_dim", "integer_pow", "iota", "is_finite", "le",
+    "log", "log1p", "lt", "map", "max", "min", "mul", "ne", "neg", "nextafter", "optimization_barrier", "pad",
+    "padtype_to_pads", "platform_dependent", "pmax", "pmean", "pmin", "population_count", "pow", "ppermute", "psum",
+    "real", "reciprocal", "reduce", "reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum",
+    "reduce_window", "reduce_xor", "rem", "reshape", "rev", "round", "rsqrt", "scan", "select", "select_n",
+    "shift_left", "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "slice", "slice_in_dim",
+    "sort", "sort_key_val", "split", "sqrt", "square", "squeeze", "stack", "stop_gradient", "sub", "switch", "tan",
+    "tanh", "tile", "top_k", "transpose", "unstack", "while_loop",
 ]  # fmt: skip

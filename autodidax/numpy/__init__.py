@@ -58,7 +58,7 @@ from numpy import (
     zeros,
 )
 
-from autodidax.numpy import linalg, methods, operators, protocols, ufuncs
+from autodidax.numpy import fft, linalg, methods, operators, protocols, ufuncs
 from autodidax.numpy.array_type import Array as ndarray
 from autodidax.numpy.contraction import (
     dot,
@@ -407,10 +407,11 @@ from autodidax.numpy.statistics import (
 )
 
 _NOT_PUBLIC = {"Any", "annotations"}
+_SUBMODULES = {"fft", "linalg"}
 __all__ = [
     name
     for name, value in globals().items()
-    if name == "linalg" or not (name[0] == "_" or isinstance(value, _ModuleType) or name in _NOT_PUBLIC)
+    if name in _SUBMODULES or not (name[0] == "_" or isinstance(value, _ModuleType) or name in _NOT_PUBLIC)
 ]
 
 
@@ -430,6 +431,6 @@ def __getattr__(name: str) -> Any:
     )
 
 
-protocols.install([(_numpy, globals()), (_numpy.linalg, vars(linalg))])
+protocols.install([(_numpy, globals()), (_numpy.linalg, vars(linalg)), (_numpy.fft, vars(fft))])
 ufuncs.load_scipy.append(lambda: __getattr__("_scipy_primitives"))
 methods.namespace.append(_sys.modules[__name__])

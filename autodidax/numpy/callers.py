@@ -7,6 +7,7 @@ import dis
 import importlib
 import linecache
 import sys
+from collections.abc import Iterator
 from itertools import islice
 from types import FrameType, ModuleType
 from typing import Any
@@ -29,6 +30,7 @@ _OTHER = {
     "numpy.r_": "write anp.r_[...], with autodidax.numpy as anp",
     "numpy.c_": "write anp.c_[...], with autodidax.numpy as anp",
     "numpy.vectorize": "apply autodidax.vmap to the function",
+    "numpy.random": "draw plain random numbers outside of the transformed function, and compute with them inside",
     "numpy.fromiter": "write anp.array([...]) with the values in a list",
 }
 # functions that write into an argument
@@ -52,13 +54,23 @@ ALTERNATIVES = {
     np.piecewise: "use where or select",
     np.trim_zeros: "its shape depends on values: slice with indices that are known",
 }
+# functions of which the traced argument is a size, for programs that are written before it is known
+SIZES = {
+    "numpy.arange": "write start + step * np.arange(n) with a known n",
+    "numpy.repeat": "the counts of np.repeat must be known: compute them outside of the transformed function",
+}
+_DRAWN = {
+    "normal": "loc + scale * rng.normal(size=n)", "uniform": "low + (high - low) * rng.uniform(size=n)",
+    "exponential": "scale * rng.exponential(size=n)", "permutation": "x[rng.permutation(len(x))]",
+    "shuffle": "x[rng.permutation(len(x))]",
+}  # fmt: skip
 _NO_TWIN = (
-    "this function cannot be differentiated: compute it outside of the transformed function, give it stop_gradient(x) "
-    "where its result is a constant, or define its derivative with custom_jvp or a primitive"
+    "write it with functions of autodidax.numpy, give it stop_gradient(x) where its result is a constant, "
+    "or define its derivative with custom_jvp"
 )
 
 
-def _frames() -> tuple[FrameType | None, list[FrameType]]:
+def frames() -> tuple[FrameType | None, list[FrameType]]:
     """The innermost frame of user code, and the frames of NumPy and SciPy that it called, outermost first."""
     frame: FrameType | None = sys._getframe(1)
     inside = []
@@ -81,9 +93,14 @@ def _public(module: str, name: str) -> str | None:
     return None
 
 
+def positions(frame: FrameType) -> Iterator[tuple[int | None, ...]]:
+    """Of the instruction that a frame is at: first and last line, first and last column (in bytes)."""
+    return islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+
+
 def _expression(frame: FrameType) -> ast.expr | None:
     """The expression of the source that a frame is evaluating, None where there is no source."""
-    start, end, first, last = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
+    start, end, first, last = next(positions(frame), (None,) * 4)
     if start is None or start != end or first is None or last is None:
         return None
     line = linecache.getline(frame.f_code.co_filename, start, frame.f_globals)
@@ -93,26 +110,27 @@ def _expression(frame: FrameType) -> ast.expr | None:
         return None
 
 
-def _writes(frame: FrameType | None) -> bool:
+def writes(frame: FrameType | None) -> bool:
     """Whether a frame is assigning to an item, as in a[i] = x."""
     return frame is not None and dis.opname[frame.f_code.co_code[frame.f_lasti]].startswith("STORE_S")
 
 
-def _value(node: ast.expr, frame: FrameType) -> Any:
+def value_of(node: ast.expr, frame: FrameType) -> Any:
     """What a dotted name stands for, looked up without running anything of the user's."""
     if isinstance(node, ast.Name):
         return frame.f_locals.get(node.id, frame.f_globals.get(node.id))
     if isinstance(node, ast.Attribute):
-        owner = _value(node.value, frame)
-        return getattr(owner, node.attr, None) if isinstance(owner, ModuleType | np.ndarray) else None
+        owner = value_of(node.value, frame)
+        known = isinstance(owner, ModuleType | np.ndarray) or type(owner).__module__.startswith("numpy.random")
+        return getattr(owner, node.attr, None) if known else None
     return None
 
 
 def indexed_array() -> tuple[str, str, int] | None:
     """The texts of `table` and `i` where user code is evaluating table[i], and the number of indices; else None."""
-    frame, inside = _frames()
+    frame, inside = frames()
     node = None if frame is None or inside else _expression(frame)
-    if isinstance(node, ast.Subscript) and not _writes(frame):
+    if isinstance(node, ast.Subscript) and not writes(frame):
         indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return ast.unparse(node.value), ", ".join(map(ast.unparse, indices)), len(indices)
     return None
@@ -121,7 +139,7 @@ def indexed_array() -> tuple[str, str, int] | None:
 def caller() -> tuple[str | None, bool]:
     """The public name of the function of NumPy or SciPy that user code is calling (None: it cannot be told), and
     whether the call stands with a list or tuple for its first argument."""
-    frame, inside = _frames()
+    frame, inside = frames()
     node = None if frame is None else _expression(frame)
     call = node if isinstance(node, ast.Call) else None
     listed = call is not None and bool(call.args) and isinstance(call.args[0], ast.List | ast.Tuple | ast.ListComp)
@@ -129,24 +147,28 @@ def caller() -> tuple[str | None, bool]:
         name = _public(f.f_globals["__name__"], f.f_code.co_name)
         if name is not None:
             return name, listed
+        if f.f_code.co_qualname.startswith("vectorize."):
+            return "numpy.vectorize", listed
     if inside and inside[0].f_globals["__name__"].startswith("scipy.sparse"):
         return "scipy.sparse", listed
     if isinstance(node, ast.Subscript) and frame is not None:
-        brackets = _value(node.value, frame)
+        brackets = value_of(node.value, frame)
         return next((f"numpy.{k}" for k in ("r_", "c_") if getattr(np, k) is brackets), None), listed
     if call is None:
         return None, listed
-    function = _value(call.func, frame) if frame is not None else None
+    function = value_of(call.func, frame) if frame is not None else None
     if isinstance(function, np.ufunc):
         special = sys.modules.get("scipy.special")
         home = "numpy" if hasattr(np, function.__name__) else "scipy.special" if special else ""
         return f"{home}.{function.__name__}", listed
     if function is not None and isinstance(getattr(function, "__self__", None), np.ndarray):
         return f"numpy.{function.__name__}", listed  # a method of arrays: the function of this name
+    if type(getattr(function, "__self__", None)).__module__.startswith("numpy.random"):
+        return f"numpy.random.{function.__name__}", listed
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
     if module and name and module.partition(".")[0] in _INSIDE:
         return _public(module, name) or f"{module}.{name}", listed
-    return None, listed
+    return ast.unparse(call.func) if inside else None, listed
 
 
 def twin(name: str) -> str | None:
@@ -172,7 +194,11 @@ def mend_for(name: str, listed: bool) -> str:
     if name in _OTHER:
         return _OTHER[name]
     module, _, short = name.rpartition(".")
+    if module == "numpy.random":
+        return f"write {_DRAWN[short]}" if short in _DRAWN else _OTHER[module]
     function = getattr(sys.modules.get(module), short, None)
+    if isinstance(function, type) and issubclass(function, np.generic):
+        return f"write x.astype(np.{short})"
     for table in (WRITERS, ALTERNATIVES):
         if function is not None and function in table:
             return table[function]

@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 from autodidax import errors
 from autodidax.core import interpreters
-from autodidax.core.interpreters import Trace, Tracer, innermost_staging, is_ended, peel
-from autodidax.numpy import callers
+from autodidax.core.interpreters import Trace, Tracer, innermost_staging, is_ended, leaked, peel
+from autodidax.numpy import callers, mends
 from autodidax.transforms.stage import StageTracer
 
 
@@ -22,10 +22,7 @@ def describe(x: Any) -> str:
 def refuse_ended(x: Tracer) -> None:
     """Raise UnexpectedTracerError for a value that is used after its transform has returned."""
     if is_ended(x._trace):
-        raise errors.UnexpectedTracerError(
-            f"a value traced by {x._trace.transform} of {x._trace.fun_name} was used after that transform had ended",
-            mend=f"return the value from {x._trace.fun_name} (use has_aux=True for extras) instead of storing it",
-        )
+        raise leaked(x._trace)
 
 
 def concrete(x: Tracer) -> Any:
@@ -40,10 +37,10 @@ def concrete(x: Tracer) -> Any:
     return peel(x)
 
 
-def argument_of(x: Tracer) -> str | None:
-    """The name of the argument that a value of a staged program is, or is computed from alone."""
+def arguments_of(x: Any) -> list[str]:
+    """The names of the arguments that a value of a staged program is, or is computed from alone."""
     if not isinstance(x, StageTracer):
-        return None
+        return []
     trace = x._trace
     names = dict(zip(trace.inputs, trace.arg_names, strict=False))
     made_by = {v: eqn for eqn in trace.eqns for v in eqn.outvars}
@@ -58,84 +55,100 @@ def argument_of(x: Tracer) -> str | None:
             found.add(names[v])
         elif v in made_by:
             todo += [a for a in made_by[v].invars if hasattr(a, "aval") and not hasattr(a, "val")]
-    return " and ".join(sorted(found)) if found else None
+    return sorted(found)
 
 
-def _where_from(x: Tracer) -> tuple[str, Trace]:
-    """How a message names a value, and the trace on account of which its value is not known."""
+def _where_from(x: Tracer) -> tuple[str, Trace, str | None]:
+    """How a message names a value, the trace on account of which its value is not known, and how to make the argument
+    that it comes from a static one (None where that is no way)."""
     refuse_ended(x)
     staging = innermost_staging(x._trace.level) if interpreters.stagings_open else None
     below = peel(x)
     trace = staging or (below._trace if isinstance(below, Tracer) else x._trace)
-    name = argument_of(below if isinstance(below, Tracer) else x)
-    of = f", which depends on {name} of {trace.fun_name}," if name else ""
-    return f"a traced value ({x.aval!r}){of}", trace
+    names = arguments_of(below if isinstance(below, Tracer) else x)
+    of = f", which depends on {' and '.join(names)} of {trace.fun_name}," if names else ""
+    return f"a traced value ({x.aval!r}){of}", trace, _static(trace, names)
+
+
+def _static(trace: Any, names: list[str]) -> str | None:
+    if trace.transform not in ("jit", "checkpoint", "make_jaxpr") or len(names) != 1:
+        return None
+    argument = names[0].removeprefix("argument ")
+    avals = [v.aval for v, name in zip(trace.inputs, trace.arg_names, strict=False) if name == names[0]]
+    if "[" in argument or not argument.startswith("'") or avals[0].shape or avals[0].dtype.kind not in "bi":
+        return None
+    if trace.transform == "checkpoint":
+        return f"make {argument} static (static_argnums)"
+    fun = trace.fun_name if trace.fun_name.isidentifier() else "f"
+    return f"make {argument} static: {trace.transform}({fun}, static_argnames={argument})"
 
 
 def refuse_bool(x: Tracer) -> NoReturn:
-    what, trace = _where_from(x)
+    what, trace, static = _where_from(x)
     raise errors.TracerBoolConversionError(
-        f"the truth value of {what} is not known under {trace.describe()}",
-        mend="use where(condition, a, b), or lax.cond for branches that must not both run; if the argument is the "
-        "same for many calls, make it static (static_argnums) under jit",
+        f"the truth value of {what} is not known under {trace.describe()}", mend=mends.for_truth(static)
     )
 
 
 def refuse_python(x: Tracer, kind: str) -> NoReturn:
-    what, trace = _where_from(x)
+    what, trace, _ = _where_from(x)
     name, listed = callers.caller()
     if name is not None:
-        mend = callers.mend_for(name, listed)
+        by, mend = f"{name}: ", callers.mend_for(name, listed)
     else:
-        mend = (
-            f"leave {kind}() and functions of math and statistics away, and use those of autodidax.numpy or numpy; "
-            "write into a plain array with anp.at(a)[i].set(x); stop_gradient and has_aux=True bring plain values out"
-        )
+        by, mend = mends.for_python(kind, _is_known(x))
     raise errors.ConcretizationTypeError(
-        f"{_by(name)}{what} under {trace.describe()} cannot become a Python {kind}: its derivative would be lost",
-        mend=mend,
+        f"{by}{what} cannot become a Python {kind} under {trace.describe()}: {_loss(x)}", mend=mend
     )
 
 
-def _by(name: str | None) -> str:
-    return "" if name is None else f"{name}: "
+def _is_known(x: Tracer) -> bool:
+    """Whether a value exists, though it must not become a plain one."""
+    return not isinstance(concrete(x), Tracer)
 
 
-def _indexing_mend() -> str:
-    array, index, axes = callers.indexed_array() or ("table", "i", 1)
-    take = f"anp.take({array}, {index}) or " if axes == 1 else ""
-    return f"index a plain array with {take}anp.at({array})[{index}].get()"
+def _loss(x: Tracer) -> str:
+    return "its derivative would be lost" if _is_known(x) else "it has no value yet"
 
 
 def refuse_integer(x: Tracer) -> NoReturn:
-    what, trace = _where_from(x)
+    what, trace, static = _where_from(x)
+    by, mend = mends.for_integer(static, _is_known(x))
     raise errors.TracerIntegerConversionError(
-        f"{what} under {trace.describe()} cannot become a Python integer",
-        mend=f"{_indexing_mend()}; make sizes and counts of loops static (static_argnums), or close over them",
+        f"{by}{what} cannot become a Python integer under {trace.describe()}", mend=mend
     )
 
 
 def refuse_array(x: Tracer) -> NoReturn:
-    what, trace = _where_from(x)
+    what, trace, static = _where_from(x)
     name, listed = callers.caller()
-    indexing = name is None and callers.indexed_array() is not None
+    place = callers.indexed_array() if name is None else None
+    under = f"under {trace.describe()}"
     if name is not None:
         mend = callers.mend_for(name, listed)
-    elif indexing or x.dtype.kind in "iu":
-        mend = (
-            f"{_indexing_mend()}, and write into one with anp.at(a)[i].set(x); elsewhere call the function of "
-            "autodidax.numpy (as anp), e.g. anp.array([x, y])"
+        if not _is_known(x) and name in callers.SIZES:
+            mend = callers.SIZES[name] + (f"; or {static}" if static is not None else "")
+    elif place is not None:
+        array, index, axes = place
+        if x.dtype.kind == "b":
+            raise errors.NonConcreteBooleanIndexError(
+                f"the mask of a plain array: {what} is not known {under}, and the size of the result depends on it",
+                mend=f"select with np.where({index}, {array}, 0.0), which keeps the shape",
+            )
+        take = f"anp.take({array}, {index}) or " if axes == 1 else ""
+        raise errors.TracerArrayConversionError(
+            f"the index of a plain array: {what} cannot become a plain NumPy array {under}",
+            mend=f"write {take}anp.at({array})[{index}].get(), with autodidax.numpy as anp",
+        )
+    elif callers.writes(callers.frames()[0]):
+        raise errors.MutationError(
+            f"{what} cannot take part in a write into a plain array {under}: {_loss(x)}",
+            mend=f"write {mends.for_write('a')}, with autodidax.numpy as anp",
         )
     else:
         mend = (
-            "call the function of autodidax.numpy (as anp) with the same name, e.g. anp.array([x, y]), anp.full, "
-            "anp.asarray, anp.dot(a, x) for a.dot(x), A.toarray() @ x for a sparse A; write into a plain array with "
-            "anp.at(a)[i].set(x)"
+            "call the function of autodidax.numpy (as anp) with the same name, e.g. anp.array([x, y]); "
+            "where there is none, give it stop_gradient(x) or a plain value"
         )
-    if indexing:
-        what = f"the index of a plain array: {what}"
-    raise errors.TracerArrayConversionError(
-        f"{_by(name)}{what} under {trace.describe()} cannot become a plain NumPy array"
-        + ("" if x.dtype.kind in "iub" else ": its derivative would be lost"),
-        mend=mend,
-    )
+    by = "" if name is None else f"{name}: "
+    raise errors.TracerArrayConversionError(f"{by}{what} cannot become a plain NumPy array {under}: {_loss(x)}", mend=mend)

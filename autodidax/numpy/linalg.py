@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,29 +13,36 @@ from numpy.linalg import LinAlgError as LinAlgError
 from autodidax import errors
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.numpy import contraction as products
+from autodidax.numpy import differences
 from autodidax.numpy.concreteness import concrete
-from autodidax.numpy.dispatch import NoValue, axis_of, operand, refuse, refuse_out
+from autodidax.numpy.dispatch import operand, refuse_out
+from autodidax.numpy.least_squares import lstsq, pinv
 from autodidax.numpy.norms import (
+    MatrixError,
     as_matrices,
+    as_square,
     cond,
-    inexact,
     linalg_function,
     matrix_norm,
     matrix_rank,
     norm,
     vector_norm,
 )
-from autodidax.primitives import factorizations, solves
-from autodidax.primitives.comparison import greater
-from autodidax.primitives.contraction import diagonals, einsum, swap_last, traces
+from autodidax.primitives import eigen, factorizations, solves
+from autodidax.primitives.contraction import diagonals, swap_last, traces
 from autodidax.primitives.contraction import matmul as matrix_product
-from autodidax.primitives.convert import astype, conj, real, stop_gradient_p
+from autodidax.primitives.convert import astype, real, stop_gradient_p
+from autodidax.primitives.elementwise import absolute
 from autodidax.primitives.factorizations import singular_values
-from autodidax.primitives.shape import expand_dims, moveaxis, reduce_sum, reshape
+from autodidax.primitives.gather import take_along_axis
+from autodidax.primitives.rounding import copysign
+from autodidax.primitives.shape import expand_dims, flip, reduce_sum, reshape, transpose
+from autodidax.primitives.sorting import argsort, sort
 from autodidax.primitives.triangular import adjoint
 
 _example = np.eye(1)
 SlogdetResult: Any = type(np.linalg.slogdet(_example))
+EigResult: Any = type(np.linalg.eig(_example))
 EighResult: Any = type(np.linalg.eigh(_example))
 SVDResult: Any = type(np.linalg.svd(_example))
 QRResult: Any = type(np.linalg.qr(_example))
@@ -48,7 +54,7 @@ def solve(a: Any, b: Any) -> Any:
 
     Source: numpy.linalg.solve.
     """
-    a, b = as_matrices("solve", a), operand(b)
+    a, b = as_square("solve", a), operand(b)
     if len(shape_of(b)) == 1:
         return solves.solve(a, expand_dims(b, (1,)))[..., 0]
     return solves.solve(a, b)
@@ -60,31 +66,7 @@ def inv(a: Any) -> Any:
 
     Source: numpy.linalg.inv.
     """
-    return solves.inv(as_matrices("inv", a))
-
-
-@linalg_function
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoValue) -> Any:
-    """Moore-Penrose inverses: (..., n, m) -> (..., m, n), differentiable where the rank is locally constant.
-
-    Source: numpy.linalg.pinv.
-    """
-    refuse("pinv", hermitian=hermitian or None)
-    a = as_matrices("pinv", a)
-    if rcond is None and rtol is None:
-        rcond = max(shape_of(a)[-2:]) * float(np.finfo(inexact(dtype_of(a))).eps)
-    elif rcond is None:
-        rcond = 1e-15 if rtol is NoValue else rtol
-    return solves.pinv(a, rcond=_static("pinv", "rcond", rcond))
-
-
-def _static(name: str, keyword: str, value: Any) -> float:
-    try:
-        return float(value)
-    except TypeError as error:
-        raise errors.UnsupportedError(
-            f"{name}: {keyword}={value!r} is not supported with traced matrices", mend=f"give {keyword} as one number"
-        ) from error
+    return solves.inv(as_square("inv", a))
 
 
 @linalg_function
@@ -93,7 +75,7 @@ def det(a: Any) -> Any:
 
     Source: numpy.linalg.det.
     """
-    return solves.det(as_matrices("det", a))
+    return solves.det(as_square("det", a))
 
 
 @linalg_function
@@ -102,7 +84,7 @@ def slogdet(a: Any) -> Any:
 
     Source: numpy.linalg.slogdet.
     """
-    return SlogdetResult(*solves.slogdet(as_matrices("slogdet", a)))
+    return SlogdetResult(*solves.slogdet(as_square("slogdet", a)))
 
 
 @linalg_function
@@ -113,7 +95,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Any:
 
     Source: numpy.linalg.cholesky.
     """
-    a = as_matrices("cholesky", a)
+    a = as_square("cholesky", a)
     return adjoint(factorizations.cholesky(adjoint(a))) if upper else factorizations.cholesky(a)
 
 
@@ -126,7 +108,7 @@ def eigh(a: Any, UPLO: str = "L") -> Any:  # NumPy's name
 
     Source: numpy.linalg.eigh.
     """
-    return EighResult(*factorizations.eigh(as_matrices("eigh", a), lower=_is_lower(UPLO)))
+    return EighResult(*factorizations.eigh(as_square("eigh", a), lower=_is_lower(UPLO)))
 
 
 @linalg_function
@@ -135,7 +117,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Any:  # NumPy's name
 
     Source: numpy.linalg.eigvalsh.
     """
-    return factorizations.eigvalsh(as_matrices("eigvalsh", a), lower=_is_lower(UPLO))
+    return factorizations.eigvalsh(as_square("eigvalsh", a), lower=_is_lower(UPLO))
 
 
 def _is_lower(uplo: str) -> bool:
@@ -148,17 +130,32 @@ def _is_lower(uplo: str) -> bool:
 def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
     """Singular value decomposition a = (u * s) @ vh: (..., n, m) -> (..., n, k), (..., k), (..., k, m).
 
+    With `hermitian`, the lower triangle of a is read, and derivatives are those of eigh.
     With `full_matrices`, the vectors beyond the first k have no derivative of their own: that of the subspace is given.
     Where singular values are equal or zero, derivatives of vectors that would be infinite or 0 / 0 are nan.
 
     Source: numpy.linalg.svd.
     """
-    refuse("svd", hermitian=hermitian or None)
     a = as_matrices("svd", a)
+    if hermitian:
+        return _hermitian_svd(as_square("svd", a), compute_uv)
     if not compute_uv:
         return singular_values(a)
     n, m = shape_of(a)[-2:]
     return SVDResult(*factorizations.svd(a, full_matrices=bool(full_matrices) and n != m))
+
+
+def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
+    """The decomposition by eigenvalues, in the order of their moduli; the signs go to the right vectors."""
+    if not compute_uv:
+        s = absolute(factorizations.eigvalsh(a, lower=True))
+        return flip(sort(s), axes=(len(shape_of(s)) - 1,))
+    w, v = factorizations.eigh(a, lower=True)
+    s = absolute(w)
+    order = flip(argsort(stop_gradient_p(s)), axes=(len(shape_of(s)) - 1,))
+    signs = take_along_axis(copysign(1.0, stop_gradient_p(w)), order)
+    u = take_along_axis(v, expand_dims(order, (len(shape_of(s)) - 1,)))
+    return SVDResult(u, take_along_axis(s, order), adjoint(u * expand_dims(signs, (len(shape_of(s)) - 1,))))
 
 
 @linalg_function
@@ -174,60 +171,22 @@ def svdvals(x: Any, /) -> Any:
 def qr(a: Any, mode: str = "reduced") -> Any:
     """a = q r with orthonormal q and upper-triangular r: (..., n, m) -> (..., n, k), (..., k, m), k = min(n, m).
 
+    The mode "complete" gives q as (..., n, n), whose columns beyond the first k have no derivative of their own: that
+    of the subspace is given. "r" gives r alone; "raw", LAPACK's reflectors, is for plain arrays.
+
     Source: numpy.linalg.qr.
     """
     if mode not in ("reduced", "complete", "r"):
-        raise errors.UnsupportedError(
-            f"qr: mode={mode!r} is not supported on traced values", mend="use 'reduced', 'complete' or 'r'"
-        )
+        if mode in ("raw", "f", "full", "e", "economic"):
+            raise errors.UnsupportedError(
+                f"qr: mode={mode!r} is not supported on traced values: reflectors and deprecated modes have no rule",
+                mend="use mode='reduced', 'complete' or 'r'",
+            )
+        raise errors.ArgumentError(f"qr: mode is {mode!r}", mend="give 'reduced', 'complete' or 'r'")
     a = as_matrices("qr", a)
     n, m = shape_of(a)[-2:]
     q, r = factorizations.qr(a, complete=mode == "complete" and n > m)
     return r if mode == "r" else QRResult(q, r)
-
-
-@linalg_function
-def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
-    """The x of least norm among those with the least norm of a x - b, for one right-hand side or one a column:
-    (n, m), (n,) -> (m,), or (n, m), (n, k) -> (m, k); with it the sums of squared residuals, the rank of a and its
-    singular values, of which those up to rcond times the largest count as 0.
-
-    The sums are there where NumPy gives them, at full rank and n > m (else an array without entries); under vmap and
-    jit, where the rank is not known, always. x has derivatives where the rank is locally constant.
-
-    Source: numpy.linalg.lstsq.
-    """
-    a, b = operand(a), operand(b)
-    shape, single = shape_of(a), len(shape_of(b)) == 1
-    if len(shape) != 2 or len(shape_of(b)) not in (1, 2) or shape_of(b)[0] != shape[0]:
-        raise errors.ShapeError(
-            f"lstsq: shapes {shape} and {shape_of(b)}", mend="give a of shape (n, m) and b of shape (n,) or (n, k)"
-        )
-    dtype = np.result_type(inexact(dtype_of(a)), inexact(dtype_of(b)))
-    a, b = astype(a, dtype), astype(b, dtype)
-    resolution = float(np.finfo(dtype).eps)
-    if rcond is None:
-        rcond = resolution * max(shape)
-    rcond = _static("lstsq", "rcond", rcond)
-    rcond = resolution if rcond < 0 else rcond
-    columns = expand_dims(b, (1,)) if single else b
-    x = matrix_product(solves.pinv(a, rcond=rcond), columns)
-    s = singular_values(a)
-    rank = _rank(s, rcond)
-    if (shape[0] > shape[1]) and (isinstance(rank, Tracer) or rank == shape[1]):
-        difference = columns - matrix_product(a, x)
-        residuals = reduce_sum(real(conj(difference) * difference), axes=(0,))
-    else:
-        residuals = np.empty(0, dtype_of(s))
-    return x[:, 0] if single else x, residuals, rank, s
-
-
-def _rank(s: Any, rcond: float) -> Any:
-    """How many singular values count: an integer where their values are known, traced where they are not."""
-    s = stop_gradient_p(concrete(s) if isinstance(s, Tracer) else s)
-    if not shape_of(s)[-1]:
-        return np.int32(0)
-    return astype(reduce_sum(greater(s, s[..., :1] * rcond), axes=(len(shape_of(s)) - 1,)), np.int32)
 
 
 @linalg_function
@@ -236,16 +195,14 @@ def matrix_power(a: Any, n: int) -> Any:
 
     Source: numpy.linalg.matrix_power.
     """
-    a, n = as_matrices("matrix_power", a), operator.index(n)
+    a, n = as_square("matrix_power", a), operator.index(n)
     size = shape_of(a)[-1]
-    if shape_of(a)[-2] != size:
-        raise errors.ShapeError(
-            f"matrix_power: shape {shape_of(a)} is not that of square matrices", mend="give an array (..., n, n)"
-        )
     if n == 0:
         return np.broadcast_to(np.eye(size, dtype=dtype_of(a)), shape_of(a)).copy()
     if n < 0:
         a, n = solves.inv(a), -n
+    if n == 3:
+        return matrix_product(matrix_product(a, a), a)
     result = None
     while n:
         if n & 1:
@@ -267,13 +224,15 @@ def multi_dot(arrays: Any, *, out: Any = None) -> Any:
     chain = [operand(x) for x in arrays]
     if len(chain) < 2:
         raise errors.ArgumentError(f"multi_dot: {len(chain)} arrays", mend="give two arrays or more")
+    if len(chain) == 2:
+        return products.dot(*chain)
     row, column = len(shape_of(chain[0])) == 1, len(shape_of(chain[-1])) == 1
     if row:
         chain[0] = expand_dims(chain[0], (0,))
     if column:
         chain[-1] = expand_dims(chain[-1], (1,))
     if any(len(shape_of(x)) != 2 for x in chain):
-        raise errors.ShapeError(
+        raise MatrixError(
             f"multi_dot: shapes {' and '.join(str(shape_of(x)) for x in chain)}",
             mend="give matrices of two axes; the first and the last may have one",
         )
@@ -304,13 +263,17 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     Source: numpy.linalg.tensorsolve.
     """
     a, b = operand(a), operand(b)
-    rank = len(shape_of(a))
-    for k in axes or ():
-        a = moveaxis(a, axis_of(k, rank), rank - 1)
+    order = list(range(len(shape_of(a))))
+    for k in axes or ():  # one after the other to the end
+        if k not in order:
+            raise errors.ArgumentError(f"tensorsolve: axes names {k}", mend=f"give axes from 0 to {len(order) - 1}")
+        order.remove(k)
+        order.append(k)
+    a = transpose(a, permutation=tuple(order))
     shape = shape_of(a)[len(shape_of(b)) :]
     size = math.prod(shape)
     if math.prod(shape_of(b)) != size or math.prod(shape_of(a)) != size * size:
-        raise errors.ShapeError(
+        raise MatrixError(
             f"tensorsolve: shapes {shape_of(a)} and {shape_of(b)} do not give a square system",
             mend="the axes of a are those of b, then those of x, with prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])",
         )
@@ -327,7 +290,7 @@ def tensorinv(a: Any, ind: int = 2) -> Any:
     a = operand(a)
     shape = shape_of(a)
     if ind <= 0 or math.prod(shape[:ind]) != math.prod(shape[ind:]):
-        raise errors.ShapeError(
+        raise MatrixError(
             f"tensorinv: shape {shape} split after {ind} axes is not square", mend="give ind with equal products"
         )
     size = math.prod(shape[:ind])
@@ -411,47 +374,52 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     return products.vecdot(x1, x2, axis=axis)
 
 
-_LEVI_CIVITA = np.cross(np.eye(3)[:, None], np.eye(3)[None])  # [i, j, k]: component k of the product of axes i and j
-
-
 @linalg_function
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """Cross products of vectors of three entries along an axis.
 
     Source: numpy.linalg.cross.
     """
-    x1, x2 = operand(x1), operand(x2)
-    ranks = [len(shape_of(x)) for x in (x1, x2)]
-    sizes = [shape_of(x)[axis_of(axis, rank)] for x, rank in zip((x1, x2), ranks, strict=True)]
-    if sizes != [3, 3]:
-        raise errors.ShapeError(f"cross: the vectors have {sizes[0]} and {sizes[1]} entries", mend="give three entries")
-    product = expand_dims(moveaxis(x1, axis_of(axis, ranks[0]), ranks[0] - 1), (ranks[0],)) * expand_dims(
-        moveaxis(x2, axis_of(axis, ranks[1]), ranks[1] - 1), (ranks[1] - 1,)
-    )
-    rank = max(ranks)
-    batch = "abcdefghlmnopqrst"[: rank - 1]
-    out = einsum(product, _LEVI_CIVITA.astype(dtype_of(product)), subscripts=f"{batch}ij,ijk->{batch}k")
-    return moveaxis(out, rank - 1, axis_of(axis, rank))
+    return differences.cross(operand(x1), operand(x2), axis=axis)
 
 
-def _no_derivative(name: str, why: str, mend: str) -> Callable[..., Any]:
-    """A function for plain arrays only."""
+@linalg_function
+def eig(a: Any) -> Any:
+    """Eigenvalues and right eigenvectors of general matrices: (..., n, n) -> (..., n), (..., n, n).
 
-    def traced(*args: Any, **kwargs: Any) -> Any:
-        raise errors.UnsupportedError(f"{name}: {why}", mend=mend)
+    Vectors are differentiated as NumPy returns them: of norm 1, a largest entry real. The results are real where all
+    eigenvalues are, as in NumPy, if their values are known; under vmap and jit they are always complex.
 
-    traced.__name__ = traced.__qualname__ = name
-    traced.__doc__ = f"numpy.linalg.{name}, for plain arrays: {why}."
-    return linalg_function(traced)
+    Source: numpy.linalg.eig.
+    """
+    a = as_square("eig", a)
+    return EigResult(*_real_if_all_are(a, *eigen.eig(a)))
 
 
-_DATA_DEPENDENT = "the dtype of its result depends on the entries, so it has no traced form"
-eig = _no_derivative("eig", _DATA_DEPENDENT, "use eigh for Hermitian matrices")
-eigvals = _no_derivative("eigvals", _DATA_DEPENDENT, "use eigvalsh for Hermitian matrices")
+@linalg_function
+def eigvals(a: Any) -> Any:
+    """Eigenvalues of general matrices: (..., n, n) -> (..., n), real or complex as those of `eig`.
+
+    Source: numpy.linalg.eigvals.
+    """
+    a = as_square("eigvals", a)
+    return _real_if_all_are(a, eigen.eigvals(a))[0]
+
+
+def _real_if_all_are(a: Any, w: Any, *others: Any) -> tuple[Any, ...]:
+    """Eigenvalues of a, and what comes with them, as real arrays where a is real and they are known to be."""
+    if dtype_of(a).kind != "c":
+        known = concrete(w) if isinstance(w, Tracer) else w
+        if not isinstance(known, Tracer) and not np.any(known.imag):
+            return tuple(map(real, (w, *others)))
+    return (w, *others)
+
+
+test = np.linalg.test
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",
     "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "outer", "pinv",
     "qr", "slogdet", "solve", "svd", "svdvals", "tensordot", "tensorinv", "tensorsolve", "trace", "vecdot",
-    "vector_norm",
+    "test", "vector_norm",
 ]  # fmt: skip

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 import numpy as np
 
 from autodidax import errors
+from autodidax.core.explanations import MissingAttributeError
 from autodidax.core.interpreters import Tracer
 from autodidax.numpy import (
     concreteness,
@@ -24,10 +26,6 @@ from autodidax.numpy import (
 from autodidax.numpy.concreteness import describe
 from autodidax.numpy.dispatch import strong
 from autodidax.primitives import convert
-
-
-class MissingAttributeError(errors.UnsupportedError, AttributeError):
-    """An attribute that traced values do not have."""
 
 
 def _reshape(self: Any, *shape: Any, order: str = "C", copy: Any = None) -> Any:
@@ -100,10 +98,15 @@ def _missing(name: str, mend: str) -> Callable[..., Any]:
 def _getattr(self: Any, name: str) -> NoReturn:
     if name.startswith("__"):
         raise AttributeError(name)
-    raise MissingAttributeError(
-        f"{describe(self)} has no attribute {name!r}",
-        mend=_ATTRIBUTE_MENDS.get(name, "use an attribute that numpy.ndarray has, or a function of autodidax.numpy"),
-    )
+    mend = _ATTRIBUTE_MENDS.get(name)
+    if mend is None:
+        close = difflib.get_close_matches(name, [*METHODS, *ATTRIBUTES, "shape", "dtype", "ndim", "size"], n=1)
+        mend = (
+            f"did you mean {close[0]!r}?"
+            if close
+            else "use what numpy.ndarray has; isinstance(x, autodidax.Array) is true of plain and of traced arrays"
+        )
+    raise MissingAttributeError(f"{describe(self)} has no attribute {name!r}", mend=mend)
 
 
 _ATTRIBUTE_MENDS = {
@@ -115,6 +118,13 @@ _ATTRIBUTE_MENDS = {
     "strides": "traced values have no memory: leave the question away",
     "ptp": "write np.ptp(x)",
     "tostring": "return x, and convert the result",
+    "numpy": "leave .numpy() away: NumPy's functions take traced values; return x to get a plain array",
+    "cpu": "leave .cpu() away: everything is on the CPU",
+    "detach": "write autodidax.stop_gradient(x)",
+    "backward": "write autodidax.grad(f)(x) for the gradient of a function f",
+    "grad": "write autodidax.grad(f)(x) for the gradient of a function f",
+    "requires_grad": "choose the arguments to differentiate with argnums",
+    "append": "write np.append(x, v), or collect values in a list and np.stack it",
 }
 _AT = "write x = anp.at(x)[i].set(v)"
 _MEMORY = "traced values have no memory: return x, and convert the result"
@@ -155,8 +165,26 @@ ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def _assigned(name: str, mend: str) -> Callable[[Any, Any], NoReturn]:
+    def assign(self: Any, value: Any) -> NoReturn:
+        raise errors.MutationError(f"{describe(self)}: {name} cannot be assigned", mend=mend)
+
+    return assign
+
+
+def _with_subclasses(cls: Any) -> list[Any]:
+    return [cls, *(c for sub in cls.__subclasses__() for c in _with_subclasses(sub))]
+
+
 def install() -> None:
     """Give tracers their methods and attributes."""
+    setters = {
+        "shape": _assigned("shape", "write x = x.reshape(shape)"), "dtype": _assigned("dtype", "write x = x.astype(dtype)")
+    }  # fmt: skip
+    for cls in _with_subclasses(Tracer):
+        for name, setter in setters.items():
+            if name in vars(cls):
+                setattr(cls, name, vars(cls)[name].setter(setter))
     for name, method in METHODS.items():
         # the traced form: that self is traced need not be found out again
         setattr(Tracer, name, getattr(method, "__wrapped__", method))

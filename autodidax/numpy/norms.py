@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -10,8 +11,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import dtype_of, shape_of
-from autodidax.numpy.dispatch import axis_of, function_for, operand
-from autodidax.primitives import solves
+from autodidax.numpy.dispatch import axes_of, axis_of, function_for, given, holds_tracer, operand
 from autodidax.primitives.comparison import equal, greater, logical_and, logical_not, not_equal
 from autodidax.primitives.contraction import euclidean_norm
 from autodidax.primitives.convert import astype, stop_gradient_p
@@ -20,19 +20,62 @@ from autodidax.primitives.factorizations import eigvalsh, singular_values
 from autodidax.primitives.reductions import reduce_max, reduce_min, reduce_or
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import expand_dims, reduce_sum, transpose
+from autodidax.primitives.solves import inverse_or_infinite
+
+
+class MatrixError(errors.ShapeError, np.linalg.LinAlgError):
+    """A shape that is not that of matrices, or of square ones: a LinAlgError, as NumPy's own is."""
+
+
+_DATA = {"b", "x2", "tol", "rtol", "rcond", "out"}  # beside the first one: arguments that may be traced, or say why not
 
 
 def linalg_function(traced: Callable[..., Any]) -> Callable[..., Any]:
-    """numpy.linalg's function of the same name where no argument is traced, else `traced`."""
-    return function_for(getattr(np.linalg, traced.__name__))(traced)
+    """numpy.linalg's function of the same name where no argument is traced, else `traced`. Arguments that choose what
+    is computed (an order, an axis, a mode) are refused where they are traced."""
+    name = traced.__name__
+    code = traced.__code__
+    names = code.co_varnames[: code.co_argcount]
+    leading = next((k for k, x in enumerate(names) if k and x not in _DATA), len(names))
+
+    @functools.wraps(traced)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > leading:
+            for keyword, value in zip(names[leading:], args[leading:], strict=False):
+                if holds_tracer(value):
+                    raise _traced_choice(name, keyword)
+        for keyword, value in kwargs.items():
+            if keyword not in _DATA and keyword != names[0] and holds_tracer(value):
+                raise _traced_choice(name, keyword)
+        return traced(*args, **kwargs)
+
+    return function_for(getattr(np.linalg, name))(function)
+
+
+def _traced_choice(name: str, keyword: str) -> errors.AutodidaxError:
+    order = "; as a function of its order, write a norm as sum(abs(x) ** p) ** (1 / p)" if keyword == "ord" else ""
+    return errors.UnsupportedError(
+        f"{name}: the argument {keyword} is a traced value, and it chooses what is computed",
+        mend=f"give {keyword} as a plain value (static_argnums under jit){order}",
+    )
 
 
 def as_matrices(name: str, a: Any) -> Any:
     """An operand of two axes or more."""
     a = operand(a)
     if len(shape_of(a)) < 2:
-        raise errors.ShapeError(
+        raise MatrixError(
             f"{name}: shape {shape_of(a)} is not that of a matrix", mend="give an array of shape (..., n, m)"
+        )
+    return a
+
+
+def as_square(name: str, a: Any) -> Any:
+    """An operand of two axes or more, the last two of one size."""
+    a = as_matrices(name, a)
+    if shape_of(a)[-1] != shape_of(a)[-2]:
+        raise MatrixError(
+            f"{name}: shape {shape_of(a)} is not that of square matrices", mend="give an array of shape (..., n, n)"
         )
     return a
 
@@ -46,7 +89,7 @@ def inexact(dtype: np.dtype) -> np.dtype:
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
     """Norms of vectors along one axis or of matrices along two, or of all entries: every `ord` of NumPy's.
 
-    The derivative at 0 is 0.
+    The derivative at 0 is 0; that of the nuclear norm is 0 along singular vectors of the value 0.
 
     Source: numpy.linalg.norm.
     """
@@ -101,6 +144,7 @@ def _matrix_norm(x: Any, ord: Any, row: int, column: int) -> Any:
         rank = len(shape_of(x))
         others = [k for k in range(rank) if k not in (row, column)]
         s = singular_values(transpose(x, permutation=(*others, row, column)))
+        s = where(equal(s, 0), 0, s)  # the derivative at 0 is 0
         reduce = reduce_sum if ord == "nuc" else reduce_max if ord == 2 else reduce_min
         return reduce(s, axes=(rank - 2,))
     if ord in (1, -1, math.inf, -math.inf):
@@ -119,8 +163,7 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any
     x = operand(x)
     x = astype(x, inexact(dtype_of(x)))
     rank = len(shape_of(x))
-    axes = tuple(range(rank)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(sorted(axis_of(k, rank) for k in axes))
+    axes = axes_of(axis, rank)
     return _kept(_vector_norm(x, ord, axes), axes, keepdims)
 
 
@@ -135,16 +178,24 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 @linalg_function
 def cond(x: Any, p: Any = None) -> Any:
-    """Condition numbers: (..., n, m) -> (...), by singular values, or as norm(x, p) norm(inv(x), p).
+    """Condition numbers: (..., n, m) -> (...), by singular values, or as norm(x, p) norm(inv(x), p); inf for singular
+    matrices, where they have no derivative.
 
     Source: numpy.linalg.cond.
     """
     x = as_matrices("cond", x)
+    if 0 in shape_of(x):
+        raise MatrixError(f"cond: shape {shape_of(x)}: empty arrays have no condition number", mend="give entries")
     if p not in (None, 2, -2):
-        return norm(x, p, (-2, -1)) * norm(solves.inv(x), p, (-2, -1))
-    s = singular_values(x)
-    with np.errstate(all="ignore"):
-        ratio = divide(s[..., -1], s[..., 0]) if p == -2 else divide(s[..., 0], s[..., -1])
+        dtype = inexact(dtype_of(as_square("cond", x)))
+        inverse = inverse_or_infinite(astype(x, np.result_type(dtype, np.float64)))  # the precision NumPy inverts in
+        with np.errstate(all="ignore"):
+            ratio = norm(x, p, (-2, -1)) * norm(inverse, p, (-2, -1))
+        ratio = astype(ratio, np.empty(0, dtype).real.dtype)
+    else:
+        s = singular_values(x)
+        with np.errstate(all="ignore"):
+            ratio = divide(s[..., -1], s[..., 0]) if p == -2 else divide(s[..., 0], s[..., -1])
     rank = len(shape_of(x))
     given_nan = reduce_or(not_equal(x, x), axes=(rank - 2, rank - 1))
     undefined = logical_and(not_equal(ratio, ratio), logical_not(given_nan))
@@ -158,12 +209,16 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
     Source: numpy.linalg.matrix_rank.
     """
+    if given(tol) and given(rtol):
+        raise errors.ArgumentError("matrix_rank: tol and rtol are both given", mend="leave one of them away")
     a = stop_gradient_p(operand(A))
     if len(shape_of(a)) < 2:
         return astype(reduce_or(not_equal(a, 0), axes=tuple(range(len(shape_of(a))))), np.intp)
-    s = absolute(eigvalsh(a, lower=True)) if hermitian else singular_values(a)
+    s = absolute(eigvalsh(as_square("matrix_rank", a), lower=True)) if hermitian else singular_values(a)
+    if not shape_of(s)[-1]:
+        return np.zeros(shape_of(s)[:-1], np.intp)[()]
     if tol is None:
-        factor = max(shape_of(a)[-2:]) * float(np.finfo(dtype_of(s)).eps) if rtol is None else rtol
+        factor = max(shape_of(a)[-2:]) * float(np.finfo(dtype_of(s)).eps) if rtol is None else stop_gradient_p(rtol)
         tol = reduce_max(s, axes=(len(shape_of(s)) - 1,)) * factor
-    tol = operand(tol)
+    tol = stop_gradient_p(operand(tol))
     return reduce_sum(greater(s, expand_dims(tol, (len(shape_of(tol)),))), axes=(len(shape_of(s)) - 1,))

@@ -10,7 +10,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core import interpreters
 from autodidax.core.interpreters import Tracer, innermost_staging
-from autodidax.numpy import concreteness
+from autodidax.numpy import concreteness, mends
 from autodidax.numpy.concreteness import concrete, describe
 from autodidax.numpy.dispatch import operand
 from autodidax.primitives import bits, contraction, indexing, rounding
@@ -90,7 +90,7 @@ def _is_basic(index: tuple[Any, ...]) -> bool:
 def _setitem(x: Any, index: Any, value: Any) -> NoReturn:
     raise errors.MutationError(
         f"{describe(x)}: item assignment on a traced value",
-        mend="x = anp.at(x)[i].set(v), with autodidax.numpy as anp; or x = x.at[i].set(v)",
+        mend=f"write {mends.for_write()}, with autodidax.numpy as anp",
     )
 
 
@@ -139,14 +139,18 @@ def _len(x: Any) -> int:
     concreteness.refuse_ended(x)
     shape = x.shape
     if not shape:
-        raise TypeError("len() of unsized object")
+        raise errors.ShapeError(
+            f"{describe(x)}: a number has no length", mend="write x[None] for an array of one entry, np.size(x) for a count"
+        )
     return int(shape[0])
 
 
 def _iter(x: Any) -> Iterator[Any]:
     shape = x.shape
     if not shape:
-        raise TypeError("iteration over a 0-d array")
+        raise errors.ShapeError(
+            f"{describe(x)}: a number cannot be iterated over or unpacked", mend="write x[None] for an array of one entry"
+        )
     return (x[i] for i in range(shape[0]))
 
 

@@ -95,6 +95,45 @@ class Inv(MatrixFunction):
         yield from square_samples(rng)
 
 
+class InverseOrInfinite(MatrixFunction):
+    """Inverse matrices, and for singular ones what their inverses tend to: cofactors over 0, inf where a cofactor is
+    not 0 and else nan: (..., n, n) -> (..., n, n). Singular is what numpy.linalg.inv refuses.
+
+    It stands in derivatives, where one singular matrix of a stack must not spoil the others.
+    """
+
+    def impl(self, a):
+        try:
+            return np.linalg.inv(a)
+        except np.linalg.LinAlgError:
+            a = np.asarray(a, linalg_dtype("inv", a))
+        out = np.empty(a.shape, a.dtype)
+        for index in np.ndindex(a.shape[:-2]):
+            out[index] = _inverse_or_infinite(a[index])
+        return out
+
+    def abstract_eval(self, a):
+        return inv.abstract_eval(a)
+
+    def jvp(self, out, primals, tangents):
+        return -matmul(matmul(out, tangents[0]), out)
+
+    def samples(self, rng):
+        yield from square_samples(rng)
+
+
+def _inverse_or_infinite(a: np.ndarray) -> np.ndarray:
+    try:
+        return np.linalg.inv(a)
+    except np.linalg.LinAlgError:
+        cofactors = _cofactors(a)
+        moduli = np.abs(cofactors)
+        largest = moduli.max(initial=0)
+        vanishes = moduli <= largest * (a.shape[-1] * 10 * float(np.finfo(a.dtype).eps))
+        with np.errstate(all="ignore"):
+            return (np.where(vanishes, 0, cofactors) / cofactors.real.dtype.type(0)).mT
+
+
 class Det(MatrixFunction):
     """Determinants: (..., n, n) -> (...). The derivative is the matrix of cofactors, which singular matrices have too.
 
@@ -280,7 +319,8 @@ def _products_without_pairs(s: np.ndarray) -> np.ndarray:
 class SlogDet(MatrixFunction):
     """Sign (or phase) and logarithm of the modulus of determinants: (..., n, n) -> (...), (...).
 
-    Differentiating at a singular matrix raises LinAlgError: the logarithm has no derivative there.
+    At a singular matrix the derivative is that of the logarithm at 0, times the cofactors: inf, or nan where a cofactor
+    is 0.
 
     Source: numpy.linalg.slogdet.
     """
@@ -297,7 +337,7 @@ class SlogDet(MatrixFunction):
 
     def jvp(self, out, primals, tangents):
         (a,), (t,) = primals, tangents
-        change = inner_products(swap_last(inv(a)), t)
+        change = inner_products(swap_last(inverse_or_infinite(a)), t)
         if dtype_of(a).kind != "c":
             return [None, change]
         return [out[0] * (imag(change) * 1j), real(change)]
@@ -336,6 +376,7 @@ class Pinv(MatrixFunction):
 
 solve = Solve("solve")
 inv = Inv("inv")
+inverse_or_infinite = InverseOrInfinite("inverse_or_infinite")
 det = Det("det")
 det_derivative = DetDerivative("det_derivative")
 slogdet = SlogDet("slogdet")

@@ -12,6 +12,7 @@ from autodidax.testing.diagnosis import diagnose
 from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
 from autodidax.testing.numeric import pack
 from autodidax.testing.point import Point
+from autodidax.testing.smoothness import smooth_there
 
 
 def check_adjoint(point: Point, gs: list[Any], tys: list[Any]) -> None:
@@ -28,7 +29,7 @@ def _adjoint_along(point: Point, gs: list[Any], tys: list[Any], ts: list[Any], l
     backward, scale_b = dirs.pairing(gs, ts)
     if not (np.isfinite(forward) and np.isfinite(backward)):
         one = np.isfinite(forward) != np.isfinite(backward)
-        if one and point.value and (not point.beside or point.smooth()):
+        if one and point.value and smooth_there(point):
             point.fail("rev", "adjoint", "one mode is finite, the other is not", argument=label,
                       expected=f"{forward!r} (forward)", got=f"{backward!r} (reverse)")  # fmt: skip
         else:
@@ -36,7 +37,7 @@ def _adjoint_along(point: Point, gs: list[Any], tys: list[Any], ts: list[Any], l
         return
     size = sum(np.size(t) for t in (*ts, *point.cts) if t is not None)
     eps = dirs.unit_roundoff(point.xs, point.ys)
-    tolerance = (16 + size**0.5) * eps * (scale_f + scale_b) + 1e-300
+    tolerance = (16 + size**0.5) * eps * (scale_f + scale_b) + dirs.TINY
     difference = abs(forward - backward)
     if difference > tolerance:
         tolerance += _rounding(point, ts)
@@ -44,7 +45,7 @@ def _adjoint_along(point: Point, gs: list[Any], tys: list[Any], ts: list[Any], l
         noise = digits.wiggle(point, lambda xs: np.array([
             dirs.pairing(point.cts, point.pushed(xs, ts))[0], dirs.pairing(point.pulled(xs, point.cts), ts)[0]
         ]))  # fmt: skip
-        tolerance += ERRORS * float(np.sum(noise))
+        tolerance += ERRORS * (float(np.sum(noise)) + digits.amplified(point, scale_f + scale_b))
         if difference <= tolerance:
             digits.warn(point, "rev", np.array([difference]), np.array([scale_f + scale_b]), None)
     if difference <= tolerance:

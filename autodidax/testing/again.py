@@ -25,6 +25,7 @@ class Again:
     seed: int
     options: dict[str, Any] = field(default_factory=dict)
     overrides: dict[str, float] = field(default_factory=dict)
+    points: Any = "given"  # that were asked for
 
     def __call__(self, point: Point, mode: str) -> str:
         options = {
@@ -34,7 +35,8 @@ class Again:
         }
         if self.check == "check_grads":
             options = {"order": point.order, "modes": tuple(point.modes), **options}
-        options |= {"seed": self.seed, "points": (point.beside,) if point.beside else "given", **self.overrides}
+        points = self.points if point.after_others else (point.beside,) if point.beside else "given"
+        options |= {"seed": self.seed, "points": points, **self.overrides}
         given = ", ".join(f"{k}={v!r}" for k, v in options.items())
         return f"{self.check}({', '.join(self.names)}, {written(self.args)}, {given})"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,7 @@ from autodidax.testing.rules import flat_function, require_plain
 from autodidax.transforms.boundary import check_callable
 
 MAPPED = ("each", "all")
+FEW = 4  # arguments up to which every set of them is mapped; of more, each alone and all but each
 ROUNDINGS = 256.0  # a batch may sum in another order than a row
 MOVE = 0.1  # of each row from the arguments given, in sizes of these
 
@@ -33,8 +36,11 @@ def check_vmap(
     ----------
     f_vmap : `f_vmap(batched_args, axes) -> f's results with the batch on axis 0`, where `axes` has the batch axis of
         each argument, or None for one that is not mapped. An argument that is a tree has one axis for all its leaves.
-    args : tuple with the arguments of one row, a tree an argument. The other rows are arguments close by.
-    mapped : "each" tries every choice of mapped arguments, "all" only that of all arguments.
+        Where f's result is a single array, `(result, axis of its batch)` may be returned too.
+    args : tuple with the arguments of one row, a tree an argument. The other rows are arguments close by. Python
+        scalars are never mapped; where there is nothing else, the report says that nothing was compared.
+    mapped : "each" tries every choice of mapped arguments (of more than 4, all, each alone, and all but each), "all"
+        only that of all arguments.
     seed : of the rows.
 
     Batches have sizes 1, 3 and that of some axis of the arguments, and their axis comes first, last, or differs from
@@ -62,25 +68,46 @@ def check_vmap(
     require_plain(leaves)
     report = Report(name_of(f), samples=1)
     rng = np.random.default_rng(seed)
+    if _is_noisy(f, args):
+        report.inconclusive.append("vmap: two runs of the function at the same arguments give different values")
+        return report
+    batches = _Batches(f, f_vmap, report, seed)
     sizes = sorted({n for x in leaves for n in shape_of(x) if n > 1} - {3})
     for choice in _choices(args, mapped):
         for size in (3, 1, *sizes[:1]):
             rows = _rows(f, args, size, rng)
-            for axes in _axes(args, choice):
-                failure = _compare(f, f_vmap, report, rows, choice, axes, seed)
+            for i, axes in enumerate(_axes(args, choice)):
+                turn = i % max(size - 1, 1)  # other rows each time, so that a result that is written over shows
+                failure = batches.compare([args, *rows[1 + turn :], *rows[1 : 1 + turn]], choice, axes)
                 if failure is not None:
                     report.fail(failure)
                     return report.raise_if_failed()
+    if not report.checks["vmap"]:
+        report.inconclusive.append("vmap: no argument can be mapped, so nothing was compared")
     return report
+
+
+def _is_noisy(f: Callable[..., Any], args: tuple[Any, ...]) -> bool:
+    with np.errstate(all="ignore"):
+        first, second = (snapshot(tree.leaves(f(*args))) for _ in range(2))
+    return len(first) != len(second) or not same(first, second)
 
 
 def _choices(args: tuple[Any, ...], mapped: str) -> list[tuple[bool, ...]]:
     """The sets of mapped arguments; Python scalars would lose their weak type in an array, and stay."""
     able = [bool(tree.leaves(a)) and not any(type(x) in PYTHON_SCALARS for x in tree.leaves(a)) for a in args]
-    if mapped == "all" or len(args) > 4:
-        return [tuple(able)] if any(able) else []
-    found = [c for c in itertools.product((True, False), repeat=len(args)) if any(c)]
-    return [c for c in found if all(a or not m for m, a in zip(c, able, strict=True))]
+    every = tuple(able)
+    if not any(able):
+        return []
+    if mapped == "all":
+        return [every]
+    if sum(able) <= FEW:
+        found = list(itertools.product(*((True, False) if a else (False,) for a in able)))
+    else:
+        alone = [tuple(i == k for i in range(len(able))) for k, a in enumerate(able) if a]
+        others = [tuple(a and i != k for i, a in enumerate(able)) for k, b in enumerate(able) if b]
+        found = [every, *alone, *others]
+    return [c for c in dict.fromkeys(found) if any(c)]
 
 
 def _axes(args: tuple[Any, ...], choice: tuple[bool, ...]) -> Iterator[tuple[int | None, ...]]:
@@ -119,46 +146,78 @@ def _moved(x: Any, by: float, row: int, rng: np.random.Generator) -> Any:
     return np.asarray(x + by * dirs.input_scale(x) * dirs.normal(rng, x), dtype_of(x))[()]
 
 
-def _compare(
-    f: Callable[..., Any],
-    f_vmap: Callable[..., Any],
-    report: Report,
-    rows: list[tuple[Any, ...]],
-    choice: tuple[bool, ...],
-    axes: tuple[int | None, ...],
-    seed: int,
-) -> Failure | None:
-    size = len(rows)
-    given = [tuple(r if m else first for r, first, m in zip(row, rows[0], choice, strict=True)) for row in rows]
-    batched = tuple(
-        a if axis is None else tree.map(lambda *xs, axis=axis: np.stack([np.asarray(x) for x in xs], axis), *column)
-        for a, axis, column in zip(rows[0], axes, zip(*given, strict=True), strict=True)
-    )
+@dataclass
+class _Batches:
+    """The rule and the function that it is compared with, batch after batch."""
 
-    def failure(layer: str, message: str, **details: Any) -> Failure:
-        again = f"check_vmap({source_name(f, 'f')}, {source_name(f_vmap, 'f_vmap')}, {written(rows[0])}, seed={seed})"
-        return Failure(report.subject, "batch", "vmap", layer, message, seed=seed, again=again,
-                       argument=f"batch of {size} rows along axes {axes}", **details)  # fmt: skip
+    f: Callable[..., Any]
+    f_vmap: Callable[..., Any]
+    report: Report
+    seed: int
+    before: tuple[list[Any], list[Any]] | None = None  # the last results, and a copy of them
 
-    with np.errstate(all="ignore"):
-        outs = [tree.leaves(f(*row)) for row in given]
-        kept = snapshot(tree.leaves(batched))
-        try:
-            got = tree.leaves(f_vmap(batched, axes))
-        except Exception as e:  # a rule that raises is wrong, whatever it raises
-            return failure("runs", f"the rule raised {type(e).__name__}: {e}")
-    if not same(kept, tree.leaves(batched)):
-        return failure("purity", "the rule changed its arguments in place")
-    if len(got) != len(outs[0]):
-        return failure("structure", f"the rule returned {len(got)} values, the function {len(outs[0])}")
-    for k, y in enumerate(got):
-        want = np.stack([np.asarray(row[k]) for row in outs])
-        if shape_of(y) != want.shape or dtype_of(y) != want.dtype:
-            return failure("structure", f"result {k} has the wrong shape or dtype", expected=kind(want), got=kind(y))
-        wrong = [i for i in range(size) if not close(np.asarray(y)[i], want[i], ROUNDINGS)]
-        if wrong:
-            i = wrong[0]
-            return failure("loop", f"result {k} differs from the loop in {len(wrong)} of {size} rows",
-                           expected=f"row {i}: {brief(want[i])}", got=brief(np.asarray(y)[i]))  # fmt: skip
-    report.passed("vmap")
-    return None
+    def compare(
+        self, rows: list[tuple[Any, ...]], choice: tuple[bool, ...], axes: tuple[int | None, ...]
+    ) -> Failure | None:
+        given = [tuple(r if m else first for r, first, m in zip(row, rows[0], choice, strict=True)) for row in rows]
+        batched = tuple(
+            a if axis is None else tree.map(lambda *xs, axis=axis: np.stack([np.asarray(x) for x in xs], axis), *column)
+            for a, axis, column in zip(rows[0], axes, zip(*given, strict=True), strict=True)
+        )
+        failure = partial(self._failure, rows, axes)
+        with np.errstate(all="ignore"):
+            outs, structure = [], tree.structure(None)
+            for row in given:
+                leaves, structure = tree.flatten(self.f(*row))
+                outs.append(leaves)
+            kept = snapshot(tree.leaves(batched))
+            try:
+                result = self.f_vmap(batched, axes)
+            except Exception as e:  # a rule that raises is wrong, whatever it raises
+                return failure("runs", f"the rule raised {type(e).__name__}: {e}")
+        if not same(kept, tree.leaves(batched)):
+            return failure("purity", "the rule changed its arguments in place")
+        got, own = tree.flatten(_batch_first(result, outs[0], structure))
+        if len(got) != structure.num_leaves:
+            return failure("structure", f"the rule returned {len(got)} values, the function {structure.num_leaves}")
+        if own != structure and not (isinstance(result, list) and tree.structure(tuple(result)) == structure):
+            return failure("structure", "the result is not of the structure of the function's",
+                           expected=str(structure), got=str(own))  # fmt: skip
+        if self.before is not None and not same(*self.before):
+            return failure("purity", "a later call changed the result of an earlier one")
+        self.before = got, snapshot(got)
+        return self._values(got, outs, failure)
+
+    def _values(self, got: list[Any], outs: list[list[Any]], failure: Callable[..., Failure]) -> Failure | None:
+        size = len(outs)
+        for k, y in enumerate(got):
+            want = np.stack([np.asarray(row[k]) for row in outs])
+            if shape_of(y) != want.shape or dtype_of(y) != want.dtype:
+                message = f"result {k} has the wrong shape or dtype"
+                return failure("structure", message, expected=kind(want), got=kind(y))
+            wrong = [i for i in range(size) if not close(np.asarray(y)[i], want[i], ROUNDINGS)]
+            if wrong:
+                i = wrong[0]
+                return failure("loop", f"result {k} differs from the loop in {len(wrong)} of {size} rows",
+                               expected=f"row {i}: {brief(want[i])}", got=brief(np.asarray(y)[i]))  # fmt: skip
+        self.report.passed("vmap")
+        return None
+
+    def _failure(
+        self, rows: list[tuple[Any, ...]], axes: tuple[int | None, ...], layer: str, message: str, **details: Any
+    ) -> Failure:  # fmt: skip
+        names = f"{source_name(self.f, 'f')}, {source_name(self.f_vmap, 'f_vmap')}"
+        again = f"check_vmap({names}, {written(rows[0])}, seed={self.seed})"
+        return Failure(self.report.subject, "batch", "vmap", layer, message, seed=self.seed, again=again,
+                       argument=f"batch of {len(rows)} rows along axes {axes}", **details)  # fmt: skip
+
+
+def _batch_first(result: Any, row: list[Any], structure: tree.PyTreeDef) -> Any:
+    """A rule's result with the batch on axis 0; `(result, axis)` where the function returns a single array."""
+    single = structure == tree.structure(0.0)
+    if not single or not isinstance(result, tuple) or len(result) != 2 or type(result[1]) is not int:
+        return result
+    y, axis = result
+    if len(shape_of(y)) == len(shape_of(row[0])) + 1 and -len(shape_of(y)) <= axis < len(shape_of(y)):
+        return np.moveaxis(np.asarray(y), axis, 0)
+    return result

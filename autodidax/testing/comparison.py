@@ -59,7 +59,7 @@ def close(got: Any, want: Any, roundings: float = ROUNDINGS, *, elementwise: boo
         got, want = got[finite], want[finite]
     got, want = dirs.wide(got), dirs.wide(want)
     size = np.abs(want) if elementwise else np.max(np.abs(want), initial=0)
-    return bool(np.all(np.abs(got - want) <= roundings * eps * size + slack + 1e-300))
+    return bool(np.all(np.abs(got - want) <= roundings * eps * size + slack + dirs.TINY))
 
 
 def additive(parts: list[Any], whole: Any, slack: float = 0.0) -> bool:
@@ -68,7 +68,7 @@ def additive(parts: list[Any], whole: Any, slack: float = 0.0) -> bool:
     finite = np.isfinite(total) & np.isfinite(whole)
     size = sum(np.abs(dirs.wide(p)) for p in parts)
     bound = ROUNDINGS * dirs.unit_roundoff([whole]) * (size + 0.1 * np.max(np.where(finite, size, 0), initial=0))
-    bound = bound + slack + 1e-300
+    bound = bound + slack + dirs.TINY
     return bool(np.all((np.abs(total - dirs.wide(whole)) <= bound)[finite]))
 
 

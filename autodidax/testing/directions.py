@@ -10,6 +10,8 @@ import numpy as np
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of, shape_of
 
+TINY = float(np.finfo(np.float64).tiny)  # below it, rounding is no part of the value
+
 
 def normal(rng: np.random.Generator, like: Any) -> np.ndarray:
     """Standard normal numbers with the shape and dtype of `like`; complex where it is."""
@@ -37,14 +39,13 @@ def input_scale(x: Any) -> np.ndarray:
 
     So a step that is small beside the entry is taken for large and tiny entries alike, and zeros move too.
     """
-    size = np.abs(np.asarray(x, np.result_type(dtype_of(x), np.float64)))
-    finite = size[np.isfinite(size)]
-    typical = float(np.sqrt(np.mean(finite * finite))) if finite.size else 0.0
-    if not np.isfinite(typical) or typical == 0.0:
-        typical = float(finite.max()) if finite.size and finite.max() > 0 else 1.0
-    return np.sqrt(np.where(np.isfinite(size) & (size > 1e-3 * typical), size, 1e-3 * typical) * typical) + (
-        (size == 0) * (typical * 0.25)
-    )
+    size = np.abs(wide(x))
+    known = np.isfinite(size)
+    largest = float(np.max(size[known], initial=0)) or 1.0
+    part = np.where(known, size, 0.0) / largest  # squares of the sizes themselves may be out of range
+    typical = float(np.sqrt(np.mean(part[known] ** 2))) if np.any(part) else 1.0
+    mean = np.sqrt(np.maximum(part, 1e-3 * typical) * typical)
+    return largest * (mean + (size == 0) * (0.25 * typical))
 
 
 def tangents(rng: np.random.Generator, xs: Sequence[Any], *, relative: bool = False) -> list[Any]:
@@ -86,6 +87,14 @@ def pairing(us: Sequence[Any], vs: Sequence[Any]) -> tuple[float, float]:
     return total, scale
 
 
+def moving_pairing(gs: Sequence[Any], ts: Sequence[Any]) -> float:
+    """Re sum(g * t) over what moves: a slope that is infinite elsewhere does not matter."""
+    moving = [
+        None if g is None or t is None else np.where(np.asarray(t) == 0, 0, g) for g, t in zip(gs, ts, strict=True)
+    ]
+    return pairing(moving, ts)[0]
+
+
 def scaled(ts: Sequence[Any], factor: float) -> list[Any]:
     return [None if t is None else (t * dtype_of(t).type(factor)) for t in ts]
 
@@ -98,12 +107,15 @@ def only(ts: Sequence[Any], k: int, *, zeros: bool = True) -> list[Any]:
 def nudged(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
     """Inexact inputs moved by a few units in the last place, each entry by its own number of them."""
     out: list[Any] = []
-    for x in xs:
+    start = int(rng.integers(3))
+    for k, x in enumerate(xs):
         if x is None or not is_inexact(dtype_of(x)):
             out.append(x)
             continue
         dtype = dtype_of(x)
-        units = rng.integers(1, 4, shape_of(x)) * np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
+        # neighbours, and the same entries of other inputs, move by other numbers: where they tie, they never do so then
+        units = 1 + (np.arange(int(np.size(x))).reshape(shape_of(x)) + k + start) % 3
+        units = units * np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
         out.append(np.asarray(np.asarray(x) * np.asarray(1 + units * np.finfo(dtype).eps, dtype), dtype)[()])
     return out
 

@@ -34,14 +34,35 @@ def rules_of(
     if form not in FORMS or inner not in INNERS:
         what, given, known = ("form", form, FORMS) if form not in FORMS else ("inner", inner, INNERS)
         raise errors.ArgumentError(f"{what} is {given!r}", mend=f"give {' or '.join(map(repr, known))}")
-    flat, xs, labels = flat_function(f, args)
+    _, xs, labels = flat_function(f, args)
     treedef = tree.structure(args)
-    jvp = None if f_jvp is None else _forward(f, f_jvp, treedef, form)
-    vjp = None if f_vjp is None else _reverse(f, f_vjp, treedef, form, inner)
-    return Rules(name, lambda zs: flat(*zs), jvp, vjp, labels), xs
+    own = _Function(f, treedef)
+    jvp = None if f_jvp is None else _forward(own, f_jvp, treedef, form)
+    vjp = None if f_vjp is None else _reverse(own, f_vjp, treedef, form, inner)
+    return Rules(name, own.flat, jvp, vjp, labels), xs
 
 
-def _forward(f: Callable[..., Any], f_jvp: Callable[..., Any], treedef: tree.PyTreeDef, form: str) -> Any:
+class _Function:
+    """A function of trees, also as one of flat values, that remembers the structure of its last result."""
+
+    def __init__(self, f: Callable[..., Any], treedef: tree.PyTreeDef):
+        self.f, self.treedef = f, treedef
+        self.structure: tree.PyTreeDef | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        return self.f(*args)
+
+    def flat(self, zs: list[Any]) -> list[Any]:
+        ys, self.structure = tree.flatten(self.f(*self.treedef.unflatten(zs)))
+        return ys
+
+    def check_primal(self, y: Any) -> None:
+        """Raise where a rule's primal output is not of the structure of the function's result."""
+        if self.structure is not None and any(v is None for v in _like(y, self.structure, "the primal output")):
+            raise StructureMismatch(f"the primal output is {_described(y)}, where {self.structure} is due")
+
+
+def _forward(f: _Function, f_jvp: Callable[..., Any], treedef: tree.PyTreeDef, form: str) -> Any:
     def push(points: list[Any], ts: list[Any]) -> tuple[list[Any], list[Any]]:
         primals = tuple(treedef.unflatten(points))
         tangents = tuple(treedef.unflatten([np.zeros_like(x) if t is None else t
@@ -51,18 +72,20 @@ def _forward(f: Callable[..., Any], f_jvp: Callable[..., Any], treedef: tree.PyT
             ty = f_jvp(*primals, *tangents)
         else:
             y, ty = _pair(f_jvp(primals, tangents), "f_jvp", "(y, tangent of y)")
+            f.check_primal(y)
         return tree.leaves(y), none_for_float0(_like(ty, tree.structure(y), "the tangent"))
 
     return push
 
 
-def _reverse(f: Callable[..., Any], f_vjp: Callable[..., Any], treedef: tree.PyTreeDef, form: str, inner: str) -> Any:
+def _reverse(f: _Function, f_vjp: Callable[..., Any], treedef: tree.PyTreeDef, form: str, inner: str) -> Any:
     def rule(points: list[Any]) -> tuple[list[Any], Callable[[list[Any]], list[Any]]]:
         args = tuple(treedef.unflatten(points))
         if form == "flat":
             y, pullback = f(*args), lambda ct: f_vjp(*args, ct)
         else:
             y, pullback = _pair(f_vjp(*args), "f_vjp", "(y, pullback)")
+            f.check_primal(y)
         ys, out_tree = tree.flatten(y)
 
         def pull(cts: list[Any]) -> list[Any]:

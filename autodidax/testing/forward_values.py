@@ -14,14 +14,11 @@ from autodidax.testing.comparison import ROUNDINGS, entry
 from autodidax.testing.diagnosis import diagnose, guess
 from autodidax.testing.kinks import check_between
 from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
-from autodidax.testing.numeric import Estimate, Function, pack, widened
+from autodidax.testing.numeric import Estimate, pack, widened
 from autodidax.testing.point import Point
 from autodidax.testing.rules import RuleRaised
+from autodidax.testing.smoothness import linear_there, seen_from_afar
 
-FURTHER = (1.0, 16.0, 2.0**8, 2.0**12, 2.0**16, 2.0**20, 2.0**24)  # wider steps
-ROUGHLY = 0.25  # relative difference of a slope over them
-DIRECTIONS = 12  # in which a numeric derivative has to be linear
-CLOSE, JUMP = 1e-9, 1e-2  # the step at which a jump is looked for, and its relative size
 SINGLE = 4.0  # machine epsilons of single precision that a rule may be off by when it is run in double precision
 LOPSIDED = 1e-3  # an argument whose share of the derivative is less is looked at alone
 
@@ -44,7 +41,7 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
     if point.failed:
         return
     if not np.all(judged):
-        point.unsure("fwd", _unjudged(point, judged, at_kink))
+        point.unsure("fwd", unjudged(point, judged, at_kink))
         if np.any(at_kink & ~judged):
             check_between(point, "fwd")
     if np.any(judged) or not judged.size:
@@ -62,7 +59,8 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
             if point.failed:
                 return
     if point.thorough and not point.failed and not point.kinks_declared:
-        digits.check(point, "fwd", lambda xs: np.where(judged, pack(point.pushed(xs, point.ts)), 0))
+        run = lambda xs: np.where(judged, pack(point.pushed(xs, point.ts)), 0)
+        digits.check(point, "fwd", np.where(judged, pack(point.tys or []), 0), run)
 
 
 def _in_double_precision(point: Point) -> None:
@@ -81,12 +79,12 @@ def _in_double_precision(point: Point) -> None:
         return
     known = est.conclusive(got, point.precision)
     size = np.abs(est.value) + 0.01 * np.max(np.abs(est.value[known]), initial=0)
-    wrong = known & ~(np.abs(got - est.value) <= ERRORS * est.error + SINGLE * eps * size + 1e-300)
+    wrong = known & ~(np.abs(got - est.value) <= ERRORS * est.error + SINGLE * eps * size + dirs.TINY)
     if np.any(wrong) and not np.any(wrong & ~linear_there(point, ts, est)):
         _wrong_value(point, "value", ts, got, est, wrong)
 
 
-def _unjudged(point: Point, judged: np.ndarray, at_kink: np.ndarray) -> str:
+def unjudged(point: Point, judged: np.ndarray, at_kink: np.ndarray) -> str:
     why = f"{int(np.sum(~judged))} of {judged.size} entries cannot be judged numerically"
     kinks = np.flatnonzero(at_kink & ~judged)
     if not kinks.size:
@@ -116,7 +114,9 @@ def _compare_along(
     near = np.abs(got - est.value) <= digits.ROUNDING * np.max(np.abs(est.value), initial=0)
     if np.any(wrong) and (point.beside or np.all(near | ~wrong)):
         lost = wrong
-        wrong = wrong & _judge(point, got, est, digits.wiggle(point, lambda xs: pack(point.pushed(xs, ts))))[0]
+        noise = digits.wiggle(point, lambda xs: pack(point.pushed(xs, ts)))
+        noise = noise + digits.amplified(point, float(np.max(np.abs(est.value), initial=0)))
+        wrong = wrong & _judge(point, got, est, noise)[0]
         digits.warn(point, "fwd", np.where(lost & ~wrong, np.abs(got - est.value), 0), np.abs(est.value), point.ys)
     if relative:  # a zero that does not move, times an infinite slope, is nan and no error
         wrong, known = wrong & np.isfinite(got), known & np.isfinite(got)
@@ -129,7 +129,7 @@ def _compare_along(
 
 
 def _wrong_value(point: Point, layer: str, ts: list[Any], got: np.ndarray, est: Estimate, wrong: np.ndarray) -> None:
-    k = int(np.argmax(np.where(wrong, np.nan_to_num(np.abs(got - est.value), nan=np.inf) / (est.error + 1e-300), 0)))
+    k = int(np.argmax(np.where(wrong, np.nan_to_num(np.abs(got - est.value), nan=np.inf) / (est.error + dirs.TINY), 0)))
     details = {
         "argument": _blame(point, ts),
         "expected": f"{est.value[k]:.12g} with an error of at most {est.error[k]:.1g}",
@@ -149,7 +149,7 @@ def _judge(
     judged = est.conclusive(got, point.precision)
     eps = dirs.unit_roundoff(point.xs, point.ys)
     scale = np.abs(want) + 0.01 * np.max(np.abs(want[judged]), initial=0)
-    tolerance = ERRORS * est.error + ROUNDINGS * eps * scale + 1e-300
+    tolerance = ERRORS * est.error + ROUNDINGS * eps * scale + dirs.TINY
     tolerance = tolerance + max(np.finfo(dtype_of(y)).tiny for y in point.ys if is_inexact(dtype_of(y)))
     if eps > 1e-10:  # the rule works in single precision: its intermediate results are rounded to that,
         tolerance = tolerance + ROUNDINGS * eps * 0.03 * np.max(np.abs(want[judged]), initial=0)
@@ -165,66 +165,6 @@ def _judge(
     return bad, float(np.max(ratio[judged & ~bad], initial=0)), judged
 
 
-def seen_from_afar(
-    f: Function, xs: list[Any], ts: list[Any], got: np.ndarray, value: np.ndarray, error: np.ndarray
-) -> np.ndarray:
-    """Entries where f seems flat, and over wider steps has about the slope that the rule says.
-
-    Then f is flat by rounding: its changes over the steps of the estimate are below the resolution of its values.
-    """
-    flat = (np.abs(value) <= 3 * error) & np.isfinite(got) & (got != 0)
-    agrees = np.zeros(value.shape, bool)
-    for step in FURTHER if np.any(flat) else ():
-        try:
-            ends = [
-                pack(f([x if t is None else dirs.wide(x + side * step * t)[()]
-                                    for x, t in zip(xs, ts, strict=True)]))
-                for side in (1, -1)
-            ]  # fmt: skip
-        except Exception:  # outside the domain
-            continue
-        if ends[0].shape == ends[1].shape == agrees.shape:
-            with np.errstate(invalid="ignore"):
-                agrees |= np.abs((ends[0] - ends[1]) / (2 * step) - got) <= ROUGHLY * np.abs(got)
-    return flat & agrees
-
-
-def linear_there(point: Point, ts: list[Any], est: Estimate) -> np.ndarray:
-    """Entries whose numeric derivative is additive in the direction: where it is not, as for a sort at ties, f has
-    no derivative, though it has slopes along lines. None is where any output jumps, as the signs of eigenvectors do.
-    """
-    linear = np.ones(est.value.shape, bool)
-    if _jumps(point, ts):
-        return ~linear
-    for _ in range(DIRECTIONS):
-        drawn = dirs.tangents(point.rng, point.xs)
-        us = [None if t is None else dirs.wide(u)[()] for t, u in zip(ts, drawn, strict=True)]
-        both = [None if t is None else dirs.wide(t)[()] + u for t, u in zip(ts, us, strict=True)]
-        one, two = point.estimate(us, quick=True), point.estimate(both, quick=True)
-        size = np.abs(est.value) + np.abs(one.value) + np.abs(two.value)
-        error = est.error + one.error + two.error
-        with np.errstate(invalid="ignore"):
-            linear &= (
-                ~(np.abs(two.value - one.value - est.value) > ERRORS * error + 1e-9 * size) & ~one.kink & ~two.kink
-            )
-    return linear
-
-
-def _jumps(point: Point, ts: list[Any]) -> bool:
-    """Whether an output of f is far from its value at the point right beside it, along `ts`."""
-    here = pack(point.ys)
-    size = np.max(np.abs(here[np.isfinite(here)]), initial=0)
-    for side in (1, -1):
-        try:
-            there = pack(point.rules.f([x if t is None else dirs.wide(x + side * CLOSE * t)[()]
-                                        for x, t in zip(widened(point.xs), ts, strict=True)]))  # fmt: skip
-        except Exception:  # at the edge of the domain
-            return True
-        if there.shape != here.shape or np.any(np.abs(there - here) > JUMP * size):
-            return True
-    return False
-
-
 def _noise(point: Point, ts: list[Any]) -> np.ndarray:
     """How far tangents differ from each other when point and direction move by some units in the last place."""
     runs = [pack(point.pushed(dirs.nudged(point.rng, point.xs), dirs.nudged(point.rng, ts))) for _ in OTHER_FACTORS]
@@ -234,7 +174,10 @@ def _noise(point: Point, ts: list[Any]) -> np.ndarray:
         else np.ptp(np.real(runs), axis=0) + np.ptp(np.imag(runs), axis=0)
     )
     finite = noise[np.isfinite(noise)]
-    return np.nan_to_num(noise) + (0.1 * float(np.sqrt(np.mean(finite**2))) if finite.size else 0.0)
+    largest = float(np.max(finite, initial=0)) or 1.0
+    return np.nan_to_num(noise) + (
+        0.1 * largest * float(np.sqrt(np.mean((finite / largest) ** 2))) if finite.size else 0.0
+    )
 
 
 def _blame(point: Point, directions: list[Any]) -> str:

@@ -80,7 +80,13 @@ def check_grads(
     rules = traced_rules(flat, name_of(f), labels)
     overrides = _overrides(atol, rtol, eps)
     again = Again(
-        "check_grads", (source_name(f, "f"),), tuple(args), seed, {"fast": fast, "strict": strict or 1}, overrides
+        "check_grads",
+        (source_name(f, "f"),),
+        tuple(args),
+        seed,
+        {"fast": fast, "strict": strict or 1},
+        overrides,
+        points,
     )
     return check_rules(rules, xs, order, modes, overrides=overrides, again=again, **options)
 
@@ -195,7 +201,15 @@ def _check_rule(
         name_of(f), f, args, form=form, inner=inner, **{"f_jvp" if mode == "fwd" else "f_vjp": rule}
     )  # fmt: skip
     stated = {"form": form, "inner": inner, "order": order, "fast": options["fast"], "strict": options["strict"] or 1}
-    again = Again(check, (source_name(f, "f"), source_name(rule, "rule")), args, options["seed"], stated, overrides)
+    again = Again(
+        check,
+        (source_name(f, "f"), source_name(rule, "rule")),
+        args,
+        options["seed"],
+        stated,
+        overrides,
+        options["points"],
+    )
     return check_rules(rules, xs, order, (mode,), inner_modes=MODES, overrides=overrides, again=again, **options)
 
 

@@ -54,7 +54,7 @@ def check_between(point: Point, mode: str) -> None:
             if not np.any(wrong):
                 break
         if np.any(wrong):
-            k = int(np.argmax(np.where(wrong, outside / (high - low + 1e-300), 0)))
+            k = int(np.argmax(np.where(wrong, outside / (high - low + dirs.TINY), 0)))
             point.fail(
                 mode, "kink", "the derivative at a kink lies outside of the derivatives close by",
                 expected=f"{low[k]:.8g} to {high[k]:.8g}", got=f"{got[k]:.8g}",
@@ -72,16 +72,8 @@ def _derivatives(point: Point, mode: str, ts: list[Any], kinks: np.ndarray) -> n
         return _real_parts(pack(point.pushed(point.xs, ts)))
     got = np.full(kinks.shape, np.nan)
     for k in np.flatnonzero(kinks[: pack(point.ys).size])[:ROWS]:
-        got[k] = dirs.pairing(point.pulled(point.xs, _row(point, int(k))), ts)[0]
+        got[k] = dirs.pairing(point.pulled(point.xs, point.unit_cotangent(int(k))), ts)[0]
     return got
-
-
-def _row(point: Point, k: int) -> list[Any]:
-    """The cotangent that reads off one entry of the result."""
-    unit = np.zeros(pack(point.ys).size)
-    unit[k] = 1
-    return [None if u is None else np.asarray(u, dtype_of(y))[()]
-            for u, y in zip(dirs.unpacked(unit, point.ys), point.ys, strict=True)]  # fmt: skip
 
 
 def range_of_derivatives(

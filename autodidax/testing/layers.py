@@ -28,6 +28,7 @@ from autodidax.testing.point import Point
 from autodidax.testing.report import StopCheck, brief
 from autodidax.testing.reverse_values import check_cotangent, check_rows
 from autodidax.testing.rules import RuleRaised, StructureMismatch, forward_map, reverse_map
+from autodidax.testing.smoothness import smooth_there
 
 ZEROS_AT = "perturbed"  # the point at which tangents and cotangents with zeros are tried
 PRIMAL = 1e4  # roundings that a transform's primal output may differ by: it may sum in another order
@@ -65,7 +66,7 @@ def _guarded(point: Point, mode: str, check: Callable[[], None]) -> None:
         message = f"the rule raised {type(e).__name__}: {e}"
         if not point.beside:
             point.fail(mode, "runs", message)
-        elif isinstance(e, errors.NondifferentiableError) or not point.smooth():
+        elif isinstance(e, errors.NondifferentiableError) or not smooth_there(point):
             return
         else:
             point.report.warn(point.failure(mode, "runs", message + ", at a point where the function is smooth"))
@@ -103,6 +104,7 @@ def _evaluate(point: Point) -> bool:
 
 def check_unchanged(point: Point) -> None:
     """The rules give what they gave before they were used at other points."""
+    point.after_others = True
     with np.errstate(all="ignore"):
         runs: list[tuple[str, list[Any] | None, Callable[[], list[Any]]]] = [
             ("fwd", point.tys, lambda: point.pushed(point.xs, point.ts)),
@@ -164,7 +166,7 @@ def _reverse(point: Point) -> None:
     elif point.value:
         check_cotangent(point, gs)
         if point.thorough and not point.failed and not point.kinks_declared:
-            digits.check(point, "rev", lambda points: pack(point.pulled(points, point.cts)))
+            digits.check(point, "rev", pack(gs), lambda points: pack(point.pulled(points, point.cts)))
     if point.full and not point.failed and point.value:
         check_rows(point)
 

@@ -30,6 +30,7 @@ FIRST_STEP = 0.05
 EXTRAPOLATIONS = 5
 ERRORS = 8.0  # how many estimated errors two estimates may differ by
 FINEST = 6  # steps on which noise and kinks are measured
+ROUGHLY = 1e-4  # error of a slope of zero beside the size of f, where a rule is not finite
 FAR = 1e4  # errors by which a rule is far from an estimate of zero
 EPS = float(np.finfo(np.float64).eps)
 
@@ -81,7 +82,9 @@ class Estimate:
         can be seen beside the function's own size, while the rule says (nearly) zero as well or something far off."""
         scale = np.maximum(np.abs(self.value), _largest(self.value))
         known = self.error <= precision * scale
-        zero = (np.abs(self.value) <= 3 * self.error) & (self.error <= 1e-3 * precision * self.size)
+        # what is not finite is wrong beside any slope, be it known roughly: as that of x |x| at 0
+        enough = np.where(np.isfinite(got), 1e-3 * precision, ROUGHLY) * self.size
+        zero = (np.abs(self.value) <= 3 * self.error) & (self.error <= enough)
         nearly, far = 4 * EPS * self.size, FAR * (self.error + EPS * self.size)
         zero &= (np.abs(got) <= nearly) | (np.abs(got) > far) | ~np.isfinite(got)
         with np.errstate(invalid="ignore"):

@@ -12,9 +12,11 @@ from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of
 from autodidax.testing import directions as dirs
 from autodidax.testing.comparison import filled
-from autodidax.testing.numeric import Estimate, directional_derivative, widened
+from autodidax.testing.numeric import Estimate, directional_derivative, pack, widened
 from autodidax.testing.report import Failure, Report
 from autodidax.testing.rules import Rules
+
+AFFORDABLE = 64  # entries of the arguments and of the result up to which the whole Jacobian is taken
 
 
 class Point:
@@ -64,6 +66,7 @@ class Point:
         self.overrides = overrides or {}
         self.kinks_declared = kinks_declared  # inconclusive entries are expected, and not listed
         self.accuracy = accuracy  # of the function that this one was derived from
+        self.after_others = False  # run once more after the points beside it
         self.failed = False
         self.defined = False
         self.judged = False
@@ -112,6 +115,10 @@ class Point:
                 mend="let it take float64 as well: the numeric side runs in double precision",
             ) from e
 
+    def affordable(self) -> bool:
+        """Whether the whole Jacobian may be taken."""
+        return 0 < pack(self.xs).size <= AFFORDABLE and 0 < pack(self.ys).size <= AFFORDABLE
+
     def computes_in_double(self) -> bool:
         """Whether the arguments are in single precision, and the function would compute in double precision."""
         return dirs.unit_roundoff(self.xs, self.ys) > 1e-10 and self.accuracy < 1e-12
@@ -134,6 +141,9 @@ class Point:
     def pulled(self, xs: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
         return self.pullback(xs)(list(cts))
 
-    def smooth(self) -> bool:
-        est = self.estimate(self.ts)
-        return bool(np.all(est.conclusive(est.value, self.precision)))
+    def unit_cotangent(self, k: int, unit: complex = 1) -> list[Any]:
+        """The cotangent that reads off entry k of the inexact outputs, laid end to end."""
+        row = np.zeros(pack(self.ys).size, complex)
+        row[k] = unit
+        return [None if part is None else (part if dtype_of(y).kind == "c" else part.real).astype(dtype_of(y))[()]
+                for part, y in zip(dirs.unpacked(row, self.ys), self.ys, strict=True)]  # fmt: skip

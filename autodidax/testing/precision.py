@@ -10,21 +10,36 @@ import numpy as np
 
 from autodidax.testing import directions as dirs
 from autodidax.testing.comparison import entry
+from autodidax.testing.numeric import pack
 from autodidax.testing.rules import RuleRaised
+from autodidax.testing.smoothness import linear_there
 
 if TYPE_CHECKING:
     from autodidax.testing.point import Point
 
 LOST = 3.0  # digits that may be lost without a word
 DRAWS = 3
-ROUNDING = 3e-11  # relative differences that rounding inside a rule may explain at the given point
+ROUNDING = 1e-10  # relative differences that rounding inside a rule may explain at the given point
 MOVES = tuple(2.0**-k for k in range(12, 40, 4))  # relative, of which the noise is taken
-CLOSE = 2.0**-24  # relative size of moves that change how the steps of a rule are rounded, and little else
+CLOSE = 2.0**-20  # relative size of moves that change how the steps of a rule are rounded, and little else
+UNEVEN = (-1.0, 1.3, 2.1)  # of these moves: so that what is rounded to few digits shows in their differences too
 STEP = 2.0**-20  # relative size of the moves that measure the conditioning
+RANK = 1e-10  # relative size of the singular values of a numeric Jacobian that are known
 
 
-def check(point: Point, mode: str, run: Callable[[list[Any]], np.ndarray]) -> None:
-    """Warn where the result of `run` moves much more than it should when its inputs move in the last place.
+def _third_difference() -> np.ndarray:
+    """Weights of values at 0 and UNEVEN whose sum is zero for every parabola, that of the first being one."""
+    at = np.array([0.0, *UNEVEN])
+    weights = np.array([1 / np.prod([a - b for b in at if b != a]) for a in at])
+    return weights / weights[0]
+
+
+THIRD = _third_difference()
+
+
+def check(point: Point, mode: str, here: np.ndarray, run: Callable[[list[Any]], np.ndarray]) -> None:
+    """Warn where the result of `run`, which is `here` at the point, moves much more than it should when its inputs
+    move in the last place.
 
     A smooth derivative that is hard to compute moves in proportion to the input's move: that is its conditioning, and
     no fault of the rule. Noise beyond it is what cancellation inside the rule has cost.
@@ -32,20 +47,55 @@ def check(point: Point, mode: str, run: Callable[[list[Any]], np.ndarray]) -> No
     eps = dirs.unit_roundoff(point.xs, point.ys)
     if eps > 1e-10:
         return
-    here = run(point.xs)
     size = np.abs(here) + 0.01 * np.max(np.abs(here[np.isfinite(here)]), initial=0)
     signs = dirs.signs(point.rng, point.xs)
     try:
-        # a curve's second difference goes with the square of the move
-        sides = run(dirs.stretched(point.xs, signs, CLOSE)) + run(dirs.stretched(point.xs, signs, -CLOSE))
-        if not np.any(np.abs(sides - 2 * here) > 10.0**LOST * eps * size):
+        values = [here, *(run(dirs.stretched(point.xs, signs, j * CLOSE)) for j in UNEVEN)]
+        if not np.any(np.abs(np.tensordot(THIRD, values, 1)) > 10.0**LOST * eps * size):
             return
         moved = np.max([np.abs(run(dirs.moved(point.rng, point.xs, STEP)) - here) for _ in range(DRAWS)], axis=0)
     except RuleRaised:  # at the edge of the domain
         return
     noise = wiggle(point, run)
     explained = moved * (2 * eps / STEP) + eps * size
-    warn(point, mode, np.where(noise > 10.0**LOST * explained, noise, 0), size, point.ys if mode == "fwd" else point.xs)
+    lossy = noise > 10.0**LOST * explained
+    if not np.any(lossy):
+        return
+    linear = linear_there(point, point.ts, point.estimate(point.ts))  # beside a kink it is another derivative
+    lossy &= linear if mode == "fwd" else bool(np.all(linear))
+    warn(point, mode, np.where(lossy, noise, 0), size, point.ys if mode == "fwd" else point.xs)
+
+
+def amplified(point: Point, size: float) -> float:
+    """The error of a derivative of that size that is explained by the conditioning of f: by how it amplifies the
+    rounding of its inputs, or its inverse that of its results, as the solution of a linear system does."""
+    here = pack(point.ys)
+    finite = np.isfinite(here)
+    try:
+        moved = [pack(point.rules.f(dirs.nudged(point.rng, point.xs))) - here for _ in range(DRAWS)]
+    except Exception:  # at the edge of the domain, whatever f raises there
+        return 0.0
+    largest = float(np.max(np.abs(here[finite]), initial=0))
+    change = float(np.max(np.abs(np.nan_to_num(moved))[:, finite], initial=0))
+    if not largest or not np.isfinite(change):
+        return 0.0
+    return size * min(max(change / largest, _inverted(point)), ROUNDING)
+
+
+def _inverted(point: Point) -> float:
+    """The rounding of results, amplified by the inverse of the Jacobian and the Jacobian itself, where that is
+    affordable; whatever units the inputs have.
+
+    Source: Skeel, Scaling for Numerical Stability in Gaussian Elimination, Journal of the ACM 26 (1979).
+    """
+    if not point.affordable():
+        return 0.0
+    columns = [point.estimate(ts, quick=True).value for ts in dirs.basis(point.xs)]
+    jacobian = np.array(columns).T
+    if not np.all(np.isfinite(jacobian)):
+        return 0.0
+    both = np.abs(np.linalg.pinv(jacobian, rcond=RANK)) @ np.abs(jacobian)
+    return dirs.unit_roundoff(point.xs, point.ys) * float(np.max(both, initial=0))
 
 
 def wiggle(point: Point, run: Callable[[list[Any]], np.ndarray]) -> np.ndarray:

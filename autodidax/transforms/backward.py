@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ from autodidax import errors
 from autodidax.core.avals import Masked, shapes_agree
 from autodidax.core.interpreters import Tracer, dtype_of, get_aval, quietly, shape_of
 from autodidax.core.primitive import by_code, partial1, products
+from autodidax.core.sources import Mark, given
 from autodidax.primitives.comparison import logical_and, logical_or
 from autodidax.primitives.convert import convert_element_type, real, zeros_of
 from autodidax.primitives.reductions import reduce_or, reduce_sum
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import broadcast_to, reshape
-from autodidax.transforms.reverse import LinearTrace
+from autodidax.transforms.reverse import LinearTrace, NotedTape
 
 ndarray = np.ndarray
 _NOT_PLAIN = (Tracer, Masked)
@@ -27,13 +29,42 @@ def backward(tape: list[Any], n_inputs: int, cts: list[Any], *, keep_masks: bool
     Runs with floating-point warnings off: a cotangent of inf or nan says itself what happened.
     """
     with quietly():
-        _walk(tape, n_inputs, cts)
+        walk_record(tape, n_inputs, cts)
     return cts[:n_inputs] if keep_masks else [g.val if type(g) is Masked else g for g in cts[:n_inputs]]
 
 
-def _walk(tape: list[Any], n_inputs: int, cts: list[Any]) -> None:
+node_watch: Callable[..., None] | None = None  # what `debug_nans` puts around the processing of a record's node
+
+
+def walk_record(tape: list[Any], n_inputs: int, cts: list[Any]) -> None:
+    """Pull cotangents back through a record, to its inputs."""
+    if type(tape) is list and node_watch is None:
+        _walk(tape, n_inputs, cts, len(tape))
+        return
+    token = given.set(given.get())
+    try:
+        for i in range(len(tape) - 1, n_inputs - 1, -1):
+            if cts[i] is not None:
+                given.set(origin(tape, i))
+                if node_watch is None:
+                    _walk(tape, i, cts, i + 1)
+                else:
+                    node_watch(tape, i, cts, lambda i=i: _walk(tape, i, cts, i + 1))
+    finally:
+        given.reset(token)
+
+
+def origin(tape: list[Any], i: int) -> tuple[Mark | None, str]:
+    """Mark and primitive of a record's node; None where it was not noted."""
+    if type(tape) is NotedTape and i < len(tape.notes):
+        return tape.notes[i]
+    code = tape[i][0]
+    return None, by_code[code].name if type(code) is int else "call"
+
+
+def _walk(tape: list[Any], n_inputs: int, cts: list[Any], i: int) -> None:
+    """From node i, exclusive, down to the inputs."""
     owned: set[int] = set()  # nodes whose cotangent is an array made here, so that it may be added to in place
-    i = len(tape)
     while i > n_inputs:
         i -= 1
         ct = cts[i]
@@ -273,14 +304,33 @@ def _transposed(trace: Any, tape: list[Any], n_inputs: int, pairs: Any) -> list[
             have = cts[t.node]
             ct = Masked(cast(ct.val, t.dtype), ct.mask) if type(ct) is Masked else cast(ct, t.dtype)
             cts[t.node] = ct if have is None else add_cts(have, ct)
-    _walk(tape, n_inputs, cts)
+    walk_record(tape, n_inputs, cts)
     return cts[:n_inputs]
 
 
 def replay(tape: list[Any], inputs: list[Any]) -> list[Any]:
     """Run the linear operations of a LinearTrace's record on actual tangents: one value a node."""
     values: list[Any] = list(inputs)
-    for node in tape[len(inputs) :]:
+    if type(tape) is list and replay_watch is None:
+        _replay(tape[len(inputs) :], values)
+        return values
+    token = given.set(given.get())
+    try:
+        for i in range(len(inputs), len(tape)):
+            given.set(origin(tape, i))
+            _replay(tape[i : i + 1], values)
+            if replay_watch is not None:
+                replay_watch(tape, i, values)
+    finally:
+        given.reset(token)
+    return values
+
+
+replay_watch: Callable[..., None] | None = None  # what `debug_nans` does after each node that was replayed
+
+
+def _replay(nodes: list[Any], values: list[Any]) -> None:
+    for node in nodes:
         kind = len(node)
         if kind == 2:
             values.append(values[node[1]][node[0]])
@@ -295,4 +345,3 @@ def replay(tape: list[Any], inputs: list[Any]) -> list[Any]:
             code, ins, operands, _, params, _ = node
             args = [values[n] if n >= 0 else v for n, v in zip(ins, operands, strict=True)]
             values.append(by_code[code].bind(*args, **params))
-    return values

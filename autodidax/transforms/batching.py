@@ -117,5 +117,6 @@ def named_axis(name: Any) -> BatchTrace:
     known = [t.axis_name for t in frames() if isinstance(t, BatchTrace) and t.axis_name is not None]
     raise errors.UnboundAxisError(
         f"no enclosing vmap has an axis named {name!r}; the names here are {known}",
-        mend=f"call inside vmap(f, axis_name={name!r})",
+        mend=f"name the axis where it is mapped: vmap(f, axis_name={name!r})"
+        + (f", or use the name {known[-1]!r}" if known else ""),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -35,12 +36,51 @@ def wrapping(wrapper: Any, fun: Any, transform: str = "", summary: str = "") -> 
     return wrapper
 
 
+# how transforms are called that are not of the form transform(f)(x)
+_CALLS = {
+    "scan": "scan(f, init, xs)", "map": "map(f, xs)", "while_loop": "while_loop(cond_fun, body_fun, init_val)",
+    "fori_loop": "fori_loop(lower, upper, body_fun, init_val)", "jvp": "jvp(f, (x,), (tx,))", "vjp": "vjp(f, x)",
+    "linearize": "linearize(f, x)", "linear_transpose": "linear_transpose(f, x)", "hvp": "hvp(f, (x,), (v,))",
+}  # fmt: skip
+
+
 def check_callable(transform: str, fun: Any) -> None:
-    if not callable(fun):
+    if callable(fun):
+        return
+    got = described(fun)
+    if transform in _CALLS:
         raise errors.ArgumentError(
-            f"{transform} takes a function as its first argument, got {type(fun).__name__}",
-            mend=f"write {transform}(f)(x) for a function f",
+            f"{transform} takes a function here, got {got}", mend=f"the call is {_CALLS[transform]}"
         )
+    raise errors.ArgumentError(
+        f"{transform} takes a function as its first argument, got {got}",
+        mend=f"write {transform}(f)(x) for a function f, not {transform}(f(x))",
+    )
+
+
+def check_arity(error: TypeError, transform: str, *calls: tuple[Any, str]) -> None:
+    """Raise ArgumentError for Python's own error of a function that does not take the arguments that a transform calls
+    it with; `calls` are the user's functions and how they are called."""
+    text = str(error)
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if type(error) is not TypeError or "argument" not in text or traceback is None:
+        return
+    if errors.is_user_code(traceback.tb_frame):  # the user's code made the call
+        return
+    for fun, call in calls:
+        name = getattr(fun, "__qualname__", name_of(fun))
+        if text.startswith(f"{name}() "):
+            raise errors.ArgumentError(
+                f"{transform}: {name_of(fun)} is called as {call}, but it {text.removeprefix(f'{name}() ')}",
+                mend=f"define it with the arguments of {call}",
+            ) from None
+
+
+def structure_text(treedef: tree.PyTreeDef) -> str:
+    """A structure as messages show it, with * for each leaf."""
+    return repr(treedef).removeprefix("PyTreeDef(").removesuffix(")")
 
 
 def parameter_names(fun: Any) -> tuple[str, ...]:
@@ -92,7 +132,25 @@ def described(x: Any) -> str:
     return "None" if x is None else f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
-_INPUTS = "pass numbers or arrays of numbers; close over other values, or mark them with static_argnums under jit"
+_INPUTS = "pass numbers or arrays of numbers, or trees of them; close over other values"
+STATIC_INPUTS = "pass numbers or arrays of numbers; make other arguments static (static_argnums), or close over them"
+_OUTPUTS = "return numbers or arrays of numbers, or trees of them"
+
+
+def _mend_of(x: Any, otherwise: str) -> str:
+    """What to do about a leaf that cannot be traced."""
+    if hasattr(x, "toarray"):
+        return "give the dense array, x.toarray(), or close over it"
+    if hasattr(x, "to_numpy"):
+        return "give x.to_numpy()"
+    if otherwise is not _OUTPUTS:
+        return otherwise
+    if inspect.iscoroutine(x):
+        x.close()  # or Python warns that it was never awaited
+        return "give a plain function, without async"
+    if inspect.isgenerator(x):
+        return "return a tuple in place of yielding values"
+    return otherwise
 
 
 def as_value(x: Any, what: Callable[[], str], mend: str = _INPUTS) -> Any:
@@ -122,12 +180,12 @@ def as_value(x: Any, what: Callable[[], str], mend: str = _INPUTS) -> Any:
         return np.asarray(x)
     elif hasattr(x, "__array__") and not isinstance(x, np.generic | type):
         return as_value(np.asarray(x), what, mend)
-    raise errors.DtypeError(f"{what()} is {described(x)}, which cannot be traced", mend=mend)
+    raise errors.DtypeError(f"{what()} is {described(x)}, which cannot be traced", mend=_mend_of(x, mend))
 
 
 def as_output(x: Any, what: Callable[[], str]) -> Any:
     """A leaf that a user's function returned as a value that can be traced."""
-    return as_value(x, what, "return numbers or arrays of numbers, or trees of them")
+    return as_value(x, what, _OUTPUTS)
 
 
 def own_copy(x: Any) -> Any:
@@ -192,34 +250,34 @@ def one_like(x: Any) -> Any:
     return 1.0 if type(x) is float else dtype_of(x).type(1)
 
 
-def check_tangent(t: Any, primal: Any, what: Callable[[], str]) -> Any:
-    """A tangent (or cotangent) that fits its primal, None if it is zero; errors name it."""
+def check_tangent(t: Any, primal: Any, what: Callable[[], str], of: str = "its primal") -> Any:
+    """A tangent (or cotangent) that fits its primal, None if it is zero; errors name it, and what it belongs to."""
     dtype, shape = dtype_of(primal), shape_of(primal)
     if t is None or is_float0(t):
         if t is not None and is_inexact(dtype):
             raise errors.DtypeError(
-                f"{what()} has dtype float0, its primal has dtype {dtype}",
+                f"{what()} has dtype float0, {of} has dtype {dtype}",
                 mend="float0 belongs to integer and boolean primals; pass zeros of the primal's dtype",
             )
         if t is not None and t.shape != shape:
-            raise errors.ShapeError(f"{what()} has shape {t.shape}, its primal {shape}", mend="give both one shape")
+            raise errors.ShapeError(f"{what()} has shape {t.shape}, {of} {shape}", mend="give both one shape")
         return None
     t = as_value(t, what)
     if shape_of(t) != shape:
         raise errors.ShapeError(
-            f"{what()} has shape {shape_of(t)}, its primal has shape {shape}", mend="give both the same shape"
+            f"{what()} has shape {shape_of(t)}, {of} has shape {shape}", mend="give both the same shape"
         )
     own = dtype_of(t)
     if not is_inexact(dtype):
         if not isinstance(t, Tracer) and not np.any(t):
             return None
         raise errors.DtypeError(
-            f"{what()} belongs to a primal of dtype {dtype}, which has no derivative",
-            mend="pass None or np.zeros(shape, autodidax.float0), or convert the primal to float",
+            f"{what()} is not zero, and {of} has dtype {dtype}, which has no derivative",
+            mend="pass None or np.zeros(shape, autodidax.float0), or convert the value to float",
         )
     if own.kind == "c" and dtype.kind != "c":
         raise errors.DtypeError(
-            f"{what()} has dtype {own}, its primal has dtype {dtype}", mend="pass the real part, or a complex primal"
+            f"{what()} has dtype {own}, {of} has dtype {dtype}", mend="pass its real part, or make both complex"
         )
     if type(primal) is float and type(t) in (int, float, np.float64):
         return float(t)

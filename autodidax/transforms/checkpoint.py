@@ -10,6 +10,7 @@ from autodidax.core.avals import Masked, ShapedArray
 from autodidax.core.interpreters import frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr, has_effects
 from autodidax.transforms.boundary import (
+    STATIC_INPUTS,
     as_value,
     check_callable,
     leaf_names,
@@ -114,7 +115,7 @@ def checkpoint(
         dynamic, new_kwargs, static = statics.split(args, kwargs)
         leaves, _ = tree.flatten((dynamic, new_kwargs))
         names = lambda: leaf_names(fun, dynamic, new_kwargs)
-        leaves = [as_value(x, lambda k=k: f"checkpoint: {names()[k]}") for k, x in enumerate(leaves)]
+        leaves = [as_value(x, lambda k=k: f"checkpoint: {names()[k]}", STATIC_INPUTS) for k, x in enumerate(leaves)]
         avals = [get_aval(x) for x in leaves]
         program, captured, out_tree = stage_call("checkpoint", fun, dynamic, new_kwargs, static, avals)
         return out_tree.unflatten(remat_p(*captured, *leaves, jaxpr=program, name=name_of(fun)))

@@ -23,6 +23,7 @@ from autodidax.transforms.boundary import (
     fresh_outputs,
     name_of,
     own_copy,
+    structure_text,
     zero_tangent,
 )
 from autodidax.transforms.forward import JVPTrace, instantiate
@@ -73,7 +74,7 @@ def _match_trees(transform: str, primals: Any, tangents: Any, kinds: tuple[str, 
     difference = tree.describe_mismatch(primals.unflatten([0] * primals.num_leaves), tangents)
     raise errors.TreeError(
         f"{transform}: the tree of the {kinds[1]} does not match that of the {kinds[0]}: {difference}",
-        mend=f"give the {kinds[1]} the structure {primals}",
+        mend=f"give the {kinds[1]} the structure {structure_text(primals)}",
     )
 
 
@@ -148,7 +149,7 @@ class Pullback:
         cts = _match_trees(f"pullback of {self._name}", self._out_tree, ct, ("output", "cotangent"))
         slots: list[Any] = [None] * len(self._tape)
         for k, (c, n, aval) in enumerate(zip(cts, self._out_nodes, self._out_avals, strict=True)):
-            c = check_tangent(c, aval, lambda k=k: f"pullback of {self._name}: cotangent {k}")
+            c = check_tangent(c, aval, lambda k=k: f"pullback of {self._name}: cotangent {k}", "the output")
             if c is not None and n is not None:
                 have = slots[n]
                 slots[n] = c if have is None else have + c
@@ -300,7 +301,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
         ct = _one_cotangent(f"the transpose of {name}", output_cts)
         cts = _match_trees(f"transpose of {name}", out_tree, ct, ("output", "cotangent"))
         cts = [
-            check_tangent(c, a, lambda k=k: f"transpose of {name}: cotangent {k}")
+            check_tangent(c, a, lambda k=k: f"transpose of {name}: cotangent {k}", "the output")
             for k, (c, a) in enumerate(zip(cts, out_avals, strict=True))
         ]
         gs = transpose_record(trace, tape, len(avals), zip(outs, cts, strict=True))

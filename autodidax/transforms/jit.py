@@ -17,6 +17,7 @@ from autodidax.core.interpreters import Tracer, frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.transforms.batching import BatchTrace
 from autodidax.transforms.boundary import (
+    STATIC_INPUTS,
     as_value,
     check_callable,
     fresh_outputs,
@@ -176,7 +177,9 @@ def jit(
         open_transforms = frames()
         if signature is None:
             names = lambda: leaf_names(fun, dynamic, new_kwargs)
-            leaves = [as_value(x, lambda k=k: f"jit: {names()[k]} of {name_of(fun)}") for k, x in enumerate(leaves)]
+            leaves = [
+                as_value(x, lambda k=k: f"jit: {names()[k]} of {name_of(fun)}", STATIC_INPUTS) for k, x in enumerate(leaves)
+            ]
             signature, traced = _signature(leaves)
         key = (in_tree, signature, _static_key(static), _axes(open_transforms) if open_transforms else ())
         entry = own.get(key)

@@ -370,7 +370,7 @@ def _stripped(closed: ClosedJaxpr) -> ClosedJaxpr | None:
             params = None if eqn.primitive.effect else _stripped_params(eqn.params)
             if params is None:
                 return None
-            eqn = JaxprEqn(eqn.primitive, eqn.invars, eqn.outvars, params, eqn.quiet)
+            eqn = JaxprEqn(eqn.primitive, eqn.invars, eqn.outvars, params, eqn.quiet, eqn.mark)
         kept.append(eqn)
         needed.update(v for v in eqn.invars if type(v) is Var)
     kept.reverse()

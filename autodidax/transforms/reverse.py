@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
+from autodidax.core import interpreters, sources
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, is_inexact
 from autodidax.core.interpreters import (
     AbstractTracer,
@@ -58,11 +59,18 @@ class ReverseTrace(Trace):
     """Computes each operation at once and records what its backward rule will need."""
 
     __slots__ = ("tape", "guard")
+    _noting: type[ReverseTrace]
 
     def __init__(self, transform: str, fun_name: str, guard: Guard | None = None):
         super().__init__(transform, fun_name)
         self.tape: list[Any] = []
         self.guard = guard if guard is not None else Guard(protect=False)
+
+    def __enter__(self) -> Any:
+        if interpreters.stagings_open or sources.noting:
+            self.tape = NotedTape()
+            self.__class__ = self._noting
+        return super().__enter__()
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
@@ -356,6 +364,58 @@ def products_only(p: Any) -> bool:
 
 def _is_zero(x: Any) -> bool:
     return not isinstance(x, Tracer) and not np.any(x)
+
+
+class NotedTape(list):
+    """A record that knows where each of its nodes comes from: `notes` holds a mark and a primitive's name for each, and
+    `tainted` the nodes whose operands were not what `debug_nans` wants them to be."""
+
+    __slots__ = ("notes", "tainted")
+
+    def __init__(self) -> None:
+        self.notes: list[tuple[sources.Mark | None, str]] = []
+        self.tainted: set[int] = set()
+
+    def note(self, primitive: str) -> None:
+        """Note where the nodes come from that were appended since the last note."""
+        notes = self.notes
+        while len(notes) < len(self):
+            notes.append((sources.present_mark(), primitive))
+
+
+class _Noting(ReverseTrace):
+    """A record that is kept while a program is written, or for `debug_nans`: the backward pass tells from it which of
+    the user's operations it is at."""
+
+    __slots__ = ()
+    tape: NotedTape
+
+    def process1(self, p: Any, x: Any) -> Any:
+        out = super().process1(p, x)
+        self.tape.note(p.name)
+        return out
+
+    def process2(self, p: Any, x: Any, y: Any) -> Any:
+        out = super().process2(p, x, y)
+        self.tape.note(p.name)
+        return out
+
+    def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        out = super().process(p, args, params)
+        self.tape.note(p.name)
+        return out
+
+
+class NotingReverseTrace(_Noting, ReverseTrace):
+    __slots__ = ()
+
+
+class NotingLinearTrace(_Noting, LinearTrace):
+    __slots__ = ()
+
+
+ReverseTrace._noting = NotingReverseTrace
+LinearTrace._noting = NotingLinearTrace
 
 
 def not_linear(trace: Trace, p: Any, why: str) -> errors.AutodidaxError:

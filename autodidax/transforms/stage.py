@@ -11,6 +11,7 @@ from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
 from autodidax.core.interpreters import AbstractTracer, Trace, Tracer, get_aval, is_quiet
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from autodidax.core.sources import scopes, staged_mark
 
 new = object.__new__
 
@@ -25,7 +26,7 @@ class StageTrace(Trace):
     """Writes each operation down as an equation. Tracers from below become captured inputs of the program, plain
     arrays its constants (copied, so that later mutation cannot reach the program)."""
 
-    __slots__ = ("eqns", "consts", "captured", "inputs", "_names", "_origins")
+    __slots__ = ("eqns", "consts", "captured", "inputs", "_names", "_origins", "_outer_scopes")
     staging = True
 
     def __init__(self, transform: str, fun_name: str, arg_names: Callable[[], list[str]] = list):
@@ -36,6 +37,10 @@ class StageTrace(Trace):
         self.inputs: list[Var] = []
         self._names = arg_names
         self._origins: dict[int, tuple[Any, Any, Var]] = {}
+
+    def __enter__(self) -> Any:
+        self._outer_scopes = len(scopes())
+        return super().__enter__()
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
@@ -90,7 +95,9 @@ class StageTrace(Trace):
     def emit(self, p: Any, atoms: list[Any], params: dict[str, Any], avals: list[ShapedArray]) -> list[Any]:
         """Write one equation and return the tracers of its outputs."""
         outs = [self.input(a) for a in avals]
-        self.eqns.append(JaxprEqn(p, atoms, [t.node for t in outs], params, is_quiet()))
+        quiet = is_quiet()
+        mark = staged_mark(p.name, quiet, self._outer_scopes)
+        self.eqns.append(JaxprEqn(p, atoms, [t.node for t in outs], params, quiet, mark))
         return outs
 
     def finish(self, in_tracers: Sequence[Any], outs: Sequence[Any]) -> tuple[ClosedJaxpr, list[Any]]:

@@ -13,6 +13,8 @@ from autodidax.core.avals import ShapedArray, ShapeDtypeStruct
 from autodidax.core.interpreters import Tracer, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.transforms.boundary import (
+    STATIC_INPUTS,
+    argument_name,
     as_output,
     as_value,
     check_callable,
@@ -56,7 +58,7 @@ class StaticArguments:
             raise errors.ArgumentError(
                 f"{self.transform}: {name_of(self.fun)} has no argument {', '.join(map(repr, outside + unknown))} that "
                 "could be static",
-                mend=f"its parameters are {', '.join([*names, *keyword_only]) or 'none'}",
+                mend=f"choose among its parameters: {', '.join([*names, *keyword_only]) or 'it has none'}",
             )
 
     def split(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any, tuple[Any, ...]]:
@@ -69,16 +71,21 @@ class StaticArguments:
         for place, value in static:
             if isinstance(value, Tracer):
                 raise errors.ArgumentError(
-                    f"{self.transform} of {name_of(self.fun)}: the static argument {place!r} is {described(value)}",
-                    mend="make the argument dynamic, or pass a plain value",
+                    f"{self.transform} of {name_of(self.fun)}: the static {argument_name(self.fun, place)} is "
+                    f"{described(value)}",
+                    mend="make the argument dynamic, or pass a plain value: static ones are known when a program is written",
                 )
             try:
                 hash(value)
             except TypeError:
                 raise errors.ArgumentError(
-                    f"{self.transform} of {name_of(self.fun)}: the static argument {place!r} is a "
-                    f"{type(value).__name__}, which cannot be hashed",
-                    mend="pass a hashable value (a tuple instead of a list), or make the argument dynamic",
+                    f"{self.transform} of {name_of(self.fun)}: the static {argument_name(self.fun, place)} is "
+                    f"{described(value)}, which cannot be hashed",
+                    mend=(
+                        "make the argument dynamic, or close over the array"
+                        if isinstance(value, np.ndarray)
+                        else "pass a hashable value (a tuple instead of a list), or make the argument dynamic"
+                    ),
                 ) from None
         dynamic = tuple(a for k, a in enumerate(args) if k not in nums)
         return dynamic, {k: v for k, v in kwargs.items() if k not in self.names}, tuple(static)
@@ -120,7 +127,7 @@ def struct_aval(x: Any, what: Callable[[], str]) -> ShapedArray:
         not isinstance(x, Tracer | np.ndarray | np.generic) and hasattr(x, "shape") and hasattr(x, "dtype")
     ):
         return ShapedArray(tuple(x.shape), x.dtype, getattr(x, "weak_type", False))
-    return get_aval(as_value(x, what))
+    return get_aval(as_value(x, what, STATIC_INPUTS))
 
 
 def stage_call(

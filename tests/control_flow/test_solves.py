@@ -237,6 +237,23 @@ class TestLinearSolve:
                      grad(lambda b: grad(lambda b: np.sum(np.sin(np.linalg.solve(A, b))))(b)[0])(B))  # fmt: skip
         assert set(kinds) == {np.ndarray}
 
+    def test_auxiliary_trees_of_both_solvers(self):
+        f = lambda b: lax.custom_linear_solve(
+            lambda x: A @ x, b, lambda m, b: (dense(m, b), {"n": 3, "sum": np.sum(b)}), lambda m, b: (dense(m, b), ()),
+            has_aux=True,
+        )  # fmt: skip
+        for wrap in (lambda f: f, jit):
+            slope, aux = wrap(grad(lambda b: (np.sum(f(b)[0]), f(b)[1]), has_aux=True))(B)
+            np.testing.assert_allclose(slope, np.linalg.solve(A.T, np.ones(3)))
+            assert set(aux) == {"n", "sum"} and aux["n"] == 3 and aux["sum"] == pytest.approx(np.sum(B))
+
+    def test_program_keeps_the_values_that_solvers_close_over(self):
+        a = A.copy()
+        program = ad.make_jaxpr(lambda b: np.sum(solved(a, b)))(B)
+        a *= 10.0
+        f = lambda b: ad.eval_jaxpr(program.jaxpr, program.consts, b)[0]
+        np.testing.assert_allclose(grad(f)(B), np.linalg.solve(A.T, np.ones(3)))
+
     def test_captured_by_the_solver_alone(self):
         """What only the solver reads has no derivative, also as a row of a batch inside a gradient."""
         guesses = np.stack([B, np.ones(3)])

@@ -7,6 +7,7 @@ import pytest
 import scipy.linalg
 
 import autodidax as ad
+import autodidax.numpy as anp
 from autodidax import errors
 from autodidax.core.avals import ShapedArray
 from autodidax.primitives import expm, factorizations, solves, triangular
@@ -71,9 +72,16 @@ def test_large_cofactors_of_a_singular_matrix():
     np.testing.assert_allclose(det_derivative(a)[:, 0], minors, rtol=1e-9)
 
 
-def test_the_logarithm_of_a_singular_determinant_has_no_derivative():
-    with pytest.raises(np.linalg.LinAlgError):
-        ad.grad(lambda a: slogdet(a)[1])(np.zeros((2, 2)))
+def test_the_logarithm_of_a_singular_determinant_has_an_infinite_derivative():
+    a = np.array([[[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]], [[2.0, 0.0], [0.0, 4.0]]])
+    want = [
+        [[np.inf, -np.inf], [-np.inf, np.inf]], [[np.nan, np.nan], [np.nan, np.inf]],
+        [[np.nan, np.nan], [np.nan, np.nan]], [[0.5, 0.0], [0.0, 0.25]],
+    ]  # fmt: skip
+    np.testing.assert_array_equal(ad.vmap(ad.grad(lambda a: slogdet(a)[1]))(a), want)
+    np.testing.assert_array_equal(ad.grad(lambda a: slogdet(a)[1].sum())(a), want)
+    guarded = ad.vmap(ad.grad(lambda a: anp.where(det(a) > 1, slogdet(a)[1], 0.0)))(a)
+    np.testing.assert_array_equal(guarded[3], want[3])
 
 
 GARBAGE = [

@@ -6,7 +6,8 @@ import pytest
 import autodidax.numpy as anp
 from autodidax import custom_jvp, errors, stop_gradient
 from autodidax.test_util import check_grads, check_jvp, check_vjp
-from autodidax.testing.diagnosis import AFFORDABLE, guess
+from autodidax.testing.diagnosis import guess
+from autodidax.testing.point import AFFORDABLE
 from tests.testing.outcomes import first_failure, report_of
 
 V = np.array([0.4, -1.3, 0.7])

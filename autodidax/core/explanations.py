@@ -1,0 +1,149 @@
+"""What the errors of Python, NumPy and SciPy mean where it was a traced value that met them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from autodidax import errors
+
+
+class MissingAttributeError(errors.UnsupportedError, AttributeError):
+    """An attribute that traced values, or the plain arrays beside them, do not have."""
+
+
+class LinearAlgebraError(errors.AutodidaxError, np.linalg.LinAlgError):
+    """A matrix that has no such inverse, factorization or solution."""
+
+
+_AT = "write anp.at(a)[i].set(v), with autodidax.numpy as anp, which takes plain and traced arrays"
+_SHAPE_WORDS = ("shape", "dimension", "axis", "axes", "size", "broadcast", "array")
+# for errors of NumPy about shapes: part of the text, what to do
+_SHAPE_MENDS = {
+    "could not broadcast": "add axes of size 1, or give a shape that ends with that of the array",
+    "could not be broadcast": "transpose one operand, or add an axis of size 1",
+    "must match exactly": "bring the arrays to one size in all axes but the one that is joined",
+    "must have the same shape": "bring the arrays to one shape",
+    "must have same number of dimensions": "bring the arrays to one rank, e.g. with x[None]",
+    "zero-dimensional arrays": "make a vector of each number: x[None], or use np.stack for numbers",
+    "cannot reshape": "give sizes whose product is the size of the array, or -1 for one of them",
+    "zero-size array": "give initial=, or leave empty arrays out",
+}
+_LINALG_MENDS = {
+    "square": "give an array of shape (..., n, n); np.linalg.lstsq and pinv take rectangles",
+    "Singular": "use np.linalg.lstsq or pinv, or add a small multiple of the identity: a + 1e-6 * np.eye(n)",
+    "positive definite": "give a symmetric positive definite matrix, e.g. a @ a.T + 1e-6 * np.eye(n)",
+}
+_ELSEWHERE = "a plain array or a number: stop_gradient(x) under grad, pure_callback or debug.callback under jit and vmap"
+
+
+def explanation(error: BaseException, holds_arrays: bool) -> errors.AutodidaxError | None:
+    """The package's own error for one of Python's or NumPy's that a traced value caused; None where there is none.
+    `holds_arrays`: whether an open transform write-protects arrays of the user's."""
+    kind = type(error)
+    if isinstance(error, ValueError) and isinstance(error.__cause__, errors.ConcretizationTypeError):
+        return errors.MutationError(
+            "a traced value cannot be written into a plain array: its derivative would be lost",
+            where=error.__cause__.where,
+            mend="write a = anp.at(a)[i].set(x), with autodidax.numpy as anp; or collect values with anp.array([x, y])",
+        )
+    explain = _BY_TYPE.get(kind)
+    return None if explain is None else explain(error, str(error), holds_arrays)
+
+
+def _mend(table: dict[str, str], text: str, otherwise: str) -> str:
+    return next((mend for words, mend in table.items() if words in text), otherwise)
+
+
+def _of_value_error(error: BaseException, text: str, holds_arrays: bool) -> errors.AutodidaxError | None:
+    where = errors.user_frame_of(error) or ""
+    if holds_arrays and "read-only" in text:
+        return errors.MutationError(
+            f"a write into an array that the open transform keeps for its backward pass ({text})",
+            where=where,
+            mend="write y = y + 1 in place of y += 1, or keep a copy: y = y.copy() before the first use",
+        )
+    if text == "Error setting single item of array.":  # a.flat[0] = x
+        return errors.MutationError(
+            "a traced value cannot be written into a plain array: its derivative would be lost",
+            where=where,
+            mend="write a = anp.at(a.ravel())[i].set(x).reshape(a.shape), with autodidax.numpy as anp",
+        )
+    name = errors.own_function_of(error)
+    if name is None:
+        return None
+    shapes = any(word in text for word in _SHAPE_WORDS)
+    check = f"check the {'shapes and axes' if shapes else 'arguments'} against what numpy.{name} takes"
+    cls = errors.ShapeError if shapes else errors.ArgumentError
+    return cls(f"{name}: {text.strip()}", where=where, mend=_mend(_SHAPE_MENDS, text, check))
+
+
+def _of_linalg_error(error: BaseException, text: str, holds_arrays: bool) -> errors.AutodidaxError | None:
+    name = errors.own_function_of(error)
+    return LinearAlgebraError(
+        f"{name}: {text}" if name else text,
+        where=errors.user_frame_of(error) or "",
+        mend=_mend(_LINALG_MENDS, text, "check the matrix, with np.linalg.cond and np.linalg.matrix_rank"),
+    )
+
+
+def _of_type_error(error: BaseException, text: str, holds_arrays: bool) -> errors.AutodidaxError | None:
+    where = errors.user_frame_of(error) or ""
+    if "Traced<" in text and "integer" in text:
+        value = re.search(r"Traced<(.*?)> by ([^']*)", text)
+        shown = f"a traced value ({value[1]})" if value else "a traced value"
+        return errors.TracerIntegerConversionError(
+            f"{shown} was used as a size or a shape, which must be known",
+            where=where,
+            mend="make it static (static_argnums under jit), or take it from a shape, as x.shape[0]",
+        )
+    if "'Traced' object is not callable" in text:
+        return errors.ArgumentError(
+            "a traced value was called like a function",
+            where=where,
+            mend="write x[i] for an entry, x * y for a product; a function is passed by closure or as a static argument",
+        )
+    if "Traced" in text:
+        return errors.ConcretizationTypeError(
+            f"a traced value was given to what takes plain values alone: {text}", where=where, mend=f"give it {_ELSEWHERE}"
+        )
+    ufunc = re.search(r"ufunc '(\w+)' not supported for the input types", text)
+    if ufunc is not None:
+        return errors.DtypeError(
+            f"{ufunc[1]} does not take the dtypes of its operands", where=where, mend=_dtype_mend(ufunc[1])
+        )
+    operands = re.match(r"unsupported operand type\(s\) for (\S+): '(\w+)' and '(\w+)'", text)
+    if operands is not None and operands[1] in ("<<", ">>", "&", "|", "^"):
+        return errors.DtypeError(
+            f"{operands[1]} does not take {operands[2]} and {operands[3]}", where=where, mend=_dtype_mend("bitwise_and")
+        )
+    of_tree = re.match(r"loop of ufunc does not support argument \d of type (\w+) which has no callable (\w+) method", text)
+    if of_tree is not None:
+        return errors.DtypeError(
+            f"{of_tree[2]} takes arrays, it was given a {of_tree[1]}",
+            where=where,
+            mend=f"apply it to every leaf: autodidax.tree.map(np.{of_tree[2]}, x)",
+        )
+    return None
+
+
+def _dtype_mend(name: str) -> str:
+    if name.startswith("bitwise") or name in ("invert", "left_shift", "right_shift"):
+        return "bits are those of integers and booleans: compare first, (x > 0) & (y > 0), or convert with astype(int)"
+    return "apply it to np.real(z) and np.imag(z) where operands are complex, else convert them with astype"
+
+
+def _of_attribute_error(error: BaseException, text: str, holds_arrays: bool) -> errors.AutodidaxError | None:
+    if text != "'numpy.ndarray' object has no attribute 'at'":
+        return None
+    return MissingAttributeError(
+        "a plain array has no attribute 'at'", where=errors.user_frame_of(error) or "", mend=_AT
+    )
+
+
+_BY_TYPE: dict[type[BaseException], Callable[[BaseException, str, bool], errors.AutodidaxError | None]] = {
+    ValueError: _of_value_error, TypeError: _of_type_error, AttributeError: _of_attribute_error,
+    np.linalg.LinAlgError: _of_linalg_error,
+}  # fmt: skip
