@@ -12,7 +12,7 @@ import importlib
 from typing import Any
 
 from autodidax import errors, lax, numpy, scipy, tree, tree_util
-from autodidax.config import config
+from autodidax.config import config, debug_infs, debug_nans, disable_jit
 from autodidax.control_flow.closure_conversion import closure_convert
 from autodidax.control_flow.loops import map
 from autodidax.core.avals import ShapeDtypeStruct, float0
@@ -29,6 +29,7 @@ from autodidax.transforms.from_function import primitive_from
 from autodidax.transforms.gradients import elementwise_grad, grad, hvp, value_and_grad
 from autodidax.transforms.jacobians import hessian, jacfwd, jacobian, jacrev
 from autodidax.transforms.jit import jit
+from autodidax.transforms.names import checkpoint_name, named_call, named_scope
 from autodidax.transforms.staging import eval_shape, make_jaxpr
 from autodidax.transforms.stop_gradient import stop_gradient
 from autodidax.transforms.vmap import vmap
@@ -37,15 +38,16 @@ from autodidax.version import __version__
 remat = checkpoint
 
 __all__ = [
-    "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "closure_convert",
-    "config", "custom_jvp", "custom_vjp", "device_get", "device_put", "elementwise_grad", "errors", "eval_jaxpr",
-    "eval_shape", "float0", "grad", "hessian", "hvp", "io_callback", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
-    "lax", "linear", "linear_transpose", "linearize", "make_jaxpr", "multilinear", "pointwise", "primitive_from",
-    "pure_callback", "registry", "remat", "sample", "stop_gradient", "tree", "tree_util", "typeof", "value_and_grad",
-    "vjp", "vmap",
+    "Array", "Primitive", "ShapeDtypeStruct", "__version__", "block_until_ready", "checkpoint", "checkpoint_name",
+    "closure_convert", "config", "custom_jvp", "custom_vjp", "debug_infs", "debug_nans", "device_get", "device_put",
+    "disable_jit", "elementwise_grad", "errors", "eval_jaxpr", "eval_shape", "float0", "grad", "hessian", "hvp",
+    "io_callback", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "lax", "linear", "linear_transpose", "linearize",
+    "make_jaxpr", "multilinear", "named_call", "named_scope", "pointwise", "primitive_from", "pure_callback",
+    "registry", "remat", "sample", "stop_gradient", "tree", "tree_util", "typeof", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 # what loads when it is first named: module, or (module, name)
 _LATER: dict[str, Any] = {
+    "ad_checkpoint": ("autodidax.ad_checkpoint", None),
     "debug": ("autodidax.debug", None),
     "test_util": ("autodidax.test_util", None),
     "flatten_util": ("autodidax.flatten_util", None),

@@ -10,14 +10,15 @@ Every option has two names, with JAX's prefix and without: ``jax_debug_nans`` is
 """
 
 import difflib
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from autodidax.errors import ArgumentError
 
-__all__ = ["Config", "config"]
+__all__ = ["Config", "config", "debug_infs", "debug_nans", "disable_jit"]
 
 
 class _Option(NamedTuple):
@@ -57,6 +58,8 @@ def _one_of(*choices: Any) -> Callable[[Any], tuple[str, str] | None]:
 _OPTIONS = {
     "enable_x64": _Option(True, _always_64_bit, "64-bit dtypes: always on"),
     "debug_nans": _Option(False, _boolean, "raise at the operation that first makes a NaN"),
+    "debug_infs": _Option(False, _boolean, "raise at the operation that first makes an inf"),
+    "check_side_effects": _Option(False, _boolean, "warn of side effects of traced functions, and of changed constants"),
     "disable_jit": _Option(False, _boolean, "run the functions given to jit as they are"),
     "numpy_dtype_promotion": _Option("standard", _one_of("standard"), "promotion of dtypes: NumPy's"),
     "traceback_filtering": _Option(
@@ -99,12 +102,22 @@ class Config:
     An override belongs to the thread or the asynchronous task that opened it.
     """
 
-    __slots__ = ("_values",)
+    __slots__ = ("_values", "_uses", "_watchers", "_lock")
 
     _values: dict[str, Any]
+    _uses: dict[str, int]
+    _watchers: dict[str, Callable[[], None]]
+    _lock: threading.RLock
 
     def __init__(self) -> None:
-        object.__setattr__(self, "_values", {name: option.default for name, option in _OPTIONS.items()})
+        fields = {
+            "_values": {name: option.default for name, option in _OPTIONS.items()},
+            "_uses": dict.fromkeys(_OPTIONS, 0),
+            "_watchers": {},
+            "_lock": threading.RLock(),
+        }
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
 
     def update(self, name: str, value: Any) -> None:
         """Set one option for the whole process; an open `override` of it still goes first.
@@ -113,7 +126,9 @@ class Config:
             ArgumentError: an unknown option, or a value that it does not take.
         """
         name, value = _checked(name, value)
-        self._values[name] = value
+        with self._lock:
+            self._count(name, bool(value) - bool(self._values[name]))
+            self._values[name] = value
 
     def read(self, name: str) -> Any:
         """The present value of an option."""
@@ -131,10 +146,32 @@ class Config:
         """
         checked = dict(_checked(name, value) for name, value in options.items())
         token = _overrides.set({**(_overrides.get() or {}), **checked})
+        for name, value in checked.items():
+            self._count(name, int(bool(value)))
         try:
             yield
         finally:
+            for name, value in checked.items():
+                self._count(name, -int(bool(value)))
             _overrides.reset(token)
+
+    def watch(self, name: str, callback: Callable[[], None]) -> None:
+        """Have `callback` called whenever an option may have become true somewhere in the process, or false everywhere;
+        `used` says which."""
+        self._watchers[_option_name(name)] = callback
+
+    def used(self, name: str) -> bool:
+        """Whether an option is true for the process, or in any open `override` of any thread."""
+        return self._uses[_option_name(name)] > 0
+
+    def _count(self, name: str, change: int) -> None:
+        """Note that an option is true in so many more places."""
+        if change:
+            with self._lock:
+                before = self._uses[name]
+                self._uses[name] = before + change
+                if (before > 0) != (before + change > 0) and name in self._watchers:
+                    self._watchers[name]()
 
     def __getattr__(self, name: str) -> Any:
         # Only names that are no option come here: the options are properties, below.
@@ -166,3 +203,53 @@ for _name in _OPTIONS:
     setattr(Config, f"jax_{_name}", _reader(_name))
 
 config = Config()
+
+
+def debug_nans(value: bool = True) -> AbstractContextManager[None]:
+    """In this context the operation that first makes a nan raises NanError, which names it and the user's line.
+
+    Operations are looked at in eager runs (forward, tangents, and the backward pass, which names the forward line), and
+    one by one in staged programs: everything is slower. What NumPy computes on plain arrays outside of the package is
+    not seen. The operations that are looked at give no warnings of invalid values and of divisions by zero.
+    ``config.update("debug_nans", True)`` is the same for the whole process.
+
+    Source: jax.debug_nans.
+
+    >>> import numpy as np
+    >>> import autodidax
+    >>> with debug_nans(True):
+    ...     autodidax.grad(lambda x: np.sqrt(x) * 0.0)(0.0)
+    Traceback (most recent call last):
+    autodidax.errors.NanError: the backward pass of sqrt made nan from operands without nan: f64[] -> f64[]
+      in: <lambda> (<doctest autodidax.config.debug_nans[2]>:2)
+      mend: ...
+    """
+    return config.override(debug_nans=value)
+
+
+def debug_infs(value: bool = True) -> AbstractContextManager[None]:
+    """As `debug_nans`, for inf.
+
+    Source: jax.debug_infs.
+    """
+    return config.override(debug_infs=value)
+
+
+def disable_jit(disable: bool = True) -> AbstractContextManager[None]:
+    """In this context functions under `jit` run as they are, operation by operation.
+
+    Loops and branches run as plain Python where their conditions have values; under `vmap` they are staged as ever.
+
+    Source: jax.disable_jit.
+
+    >>> import autodidax
+    >>> @autodidax.jit
+    ... def f(x):
+    ...     print(x + 1.0)
+    ...     return x
+    >>> with disable_jit():
+    ...     f(2.0)
+    3.0
+    2.0
+    """
+    return config.override(disable_jit=disable)

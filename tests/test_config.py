@@ -8,7 +8,7 @@ import pytest
 from autodidax.config import Config, config
 from autodidax.errors import ArgumentError
 
-BOOLEANS = ["debug_nans", "disable_jit"]
+BOOLEANS = ["debug_nans", "debug_infs", "disable_jit"]
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def fresh():
 
 def test_defaults(fresh):
     assert fresh.enable_x64 is True
-    assert fresh.debug_nans is False
+    assert fresh.debug_nans is fresh.debug_infs is False
     assert fresh.disable_jit is False
     assert fresh.numpy_dtype_promotion == "standard"
     assert fresh.traceback_filtering == "auto"
@@ -55,7 +55,7 @@ def test_accepted_values(fresh, name, value):
         ("debug_nans", 1, "takes True or False, got 1"),
         ("jax_platforms", "gpu", "platforms takes 'cpu' or '' or None, got 'gpu'"),
         ("numpy_dtype_promotion", "strict", "takes 'standard', got 'strict'"),
-        ("jax_debug_nan", True, r"no option 'jax_debug_nan'\n(.*\n)*.*mend: did you mean debug_nans\?"),
+        ("jax_debug_nan", True, r"no option 'jax_debug_nan'\n(.*\n)*.*mend: did you mean debug_nans or debug_infs\?"),
         ("quantum", True, r"no option 'quantum'\n(.*\n)*.*mend: the options are enable_x64, "),
         (3, True, "no option 3"),
     ],
@@ -146,3 +146,14 @@ def test_update_reaches_other_threads():
 def test_objects_are_separate(fresh):
     fresh.update("debug_nans", True)
     assert config.debug_nans is False
+
+
+def test_watchers_hear_of_the_first_use_and_of_the_last(fresh):
+    heard = []
+    fresh.watch("debug_nans", lambda: heard.append(fresh.used("debug_nans")))
+    fresh.update("debug_nans", True)
+    fresh.update("debug_nans", True)
+    with fresh.override(debug_nans=True), fresh.override(debug_nans=False):
+        fresh.update("debug_nans", False)
+        assert heard == [True]
+    assert heard == [True, False]

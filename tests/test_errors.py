@@ -30,6 +30,7 @@ BUILTINS = {
     "DtypeError": (TypeError,),
     "JaxprError": (TypeError,),
     "MutationError": (TypeError, ValueError),
+    "NanError": (FloatingPointError,),
     "NonConcreteBooleanIndexError": (IndexError,),
     "NondifferentiableError": (TypeError,),
     "NotLinearError": (TypeError,),

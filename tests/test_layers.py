@@ -23,7 +23,7 @@ LAYERS = (
     ("control_flow",),
     ("numpy", "scipy", "random", "nn"),
     ("testing", "explain", "debug"),
-    ("lax", "tree_util", "flatten_util", "test_util", "__main__", "__init__"),
+    ("lax", "tree_util", "flatten_util", "test_util", "ad_checkpoint", "__main__", "__init__"),
 )
 THIRD_PARTY = {"numpy", "scipy"}
 

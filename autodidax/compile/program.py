@@ -32,6 +32,9 @@ class Compiled:
         return self._source
 
 
+interpreter: Callable[[ClosedJaxpr, Compiled], Compiled] | None = None  # what runs in place of a compiled program
+
+
 def compiled(closed: ClosedJaxpr, backend: str = "numpy") -> Compiled:
     """The compiled form of a program, made once and kept on it."""
     key = ("compiled", backend)
@@ -40,4 +43,4 @@ def compiled(closed: ClosedJaxpr, backend: str = "numpy") -> Compiled:
         if backend not in backends:
             raise errors.ArgumentError(f"no backend named {backend!r}", mend=f"choose one of {sorted(backends)}")
         found = closed.derived[key] = backends[backend](closed)
-    return found
+    return found if interpreter is None else interpreter(closed, found)

@@ -16,6 +16,7 @@ from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr, has_effects
 from autodidax.core.primitive import Sample
+from autodidax.core.tracebacks import boundary
 from autodidax.primitives.comparison import equal
 from autodidax.primitives.convert import convert_element_type, zeros_of
 from autodidax.primitives.elementwise import log, sin
@@ -261,6 +262,7 @@ def _widen_results(p: ClosedJaxpr, own: Any, wanted: Any, avals: Any) -> ClosedJ
 cond_p = Cond("cond")
 
 
+@boundary
 def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any, **linear: Any) -> Any:
     """`true_fun(*operands)` where the scalar predicate holds, else `false_fun(*operands)`; only that branch runs.
 
@@ -298,15 +300,17 @@ def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any],
         index = pred if dtype_of(pred).kind == "b" else pred != 0
         return _staged_branches("cond", index, [false_fun, true_fun], operands)
     except TypeError as error:
-        check_arity(error, "cond", (true_fun, _call("true_fun", operands)), (false_fun, _call("false_fun", operands)))
+        check_arity(error, "cond", *_calls([("true_fun", true_fun), ("false_fun", false_fun)], operands))
         raise
 
 
-def _call(name: str, operands: Any) -> str:
-    """How a branch is called, for messages."""
-    return f"{name}({', '.join('xyz'[: len(operands)]) if len(operands) <= 3 else '*operands'})"
+def _calls(branches: Any, operands: Any) -> list[tuple[Any, str, int]]:
+    """How branches are called, for messages."""
+    n = len(operands)
+    return [(f, f"{name}({', '.join('xyz'[:n]) if n <= 3 else '*operands'})", n) for name, f in branches]
 
 
+@boundary
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """`branches[index](*operands)`, the index clamped into range; only that branch runs.
 
@@ -333,7 +337,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
             return branches[0](*operands)
         return _staged_branches("switch", index, branches, operands)
     except TypeError as error:
-        check_arity(error, "switch", *((f, _call("branch", operands)) for f in branches))
+        check_arity(error, "switch", *_calls([(f"branch_{k}", f) for k, f in enumerate(branches)], operands))
         raise
 
 

@@ -22,6 +22,7 @@ from autodidax.control_flow.operands import (
 from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr, has_effects
+from autodidax.core.tracebacks import boundary
 from autodidax.primitives.convert import convert_element_type
 from autodidax.primitives.indexing import getitem_p
 from autodidax.primitives.shape import concatenate, reshape, stack
@@ -40,6 +41,7 @@ from autodidax.transforms.callbacks import performed_once
 from autodidax.transforms.vmap import vmap
 
 
+@boundary
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
     """Applies `body_fun` to the carry while `cond_fun` of it holds.
 
@@ -56,7 +58,7 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_
     try:
         return _while("while_loop", cond_fun, body_fun, init_val)
     except TypeError as error:
-        check_arity(error, "while_loop", (cond_fun, "cond_fun(val)"), (body_fun, "body_fun(val)"))
+        check_arity(error, "while_loop", (cond_fun, "cond_fun(val)", 1), (body_fun, "body_fun(val)", 1))
         raise
 
 
@@ -202,11 +204,12 @@ def _join_carry(
             f"{transform}: {name_of(fun)} changes the carry: {', '.join(listed)}" + (", ..." if len(wrong) > 3 else ""),
             mend="keep the shape: start from the final size, e.g. np.zeros, and fill it with anp.at(x)[i].set(v)"
             if shapes
-            else f"start from the dtype that comes out (np.asarray(x, {first}) or x.astype({first})), or convert the result",
+            else f"start from the dtype that comes out, as x.astype(np.{first}), or convert the result with astype",
         )
     return joined
 
 
+@boundary
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, *, unroll: Any = None) -> Any:
     """`for i in range(lower, upper): val = body_fun(i, val)`; the bounds may be traced.
 
@@ -235,16 +238,19 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
         by_row = _named_as(body_fun, lambda carry, _: (step(carry), None))
         return _scan("fori_loop", by_row, (int(lo), init_val), None, max(int(hi) - int(lo), 0), False)[0][1]
     except TypeError as error:
-        check_arity(error, "fori_loop", (body_fun, "body_fun(i, val)"))
+        check_arity(error, "fori_loop", (body_fun, "body_fun(i, val)", 2))
         raise
 
 
 def _named_as(fun: Any, wrapper: Any) -> Any:
     """A wrapper that messages call by the name of the user's function."""
     wrapper.__name__ = name_of(fun)
+    if wrapper is not fun:
+        wrapper.__wrapped__ = fun
     return wrapper
 
 
+@boundary
 def scan(
     f: Callable[..., Any],
     init: Any,
@@ -274,7 +280,7 @@ def scan(
     try:
         return _scan("scan", f, init, xs, length, reverse)
     except TypeError as error:
-        check_arity(error, "scan", (f, "f(carry, x)"))
+        check_arity(error, "scan", (f, "f(carry, x)", 2))
         raise
 
 
@@ -338,8 +344,7 @@ def _length(transform: str, rows: list[Any], rows_tree: tree.PyTreeDef, length: 
         if not shape_of(x):
             raise errors.ShapeError(
                 f"{transform}: {leaf_names(transform, rows_tree, 'xs')[k]} is a scalar, which has no rows",
-                mend="give arrays with a leading axis to go along; a value that all rows share belongs to the carry, or "
-                "to the function's closure",
+                mend="give arrays with a leading axis; a value that all rows share is closed over, or goes into the carry",
             )
     sizes = {shape_of(x)[0] for x in rows}
     if length is not None:
@@ -388,6 +393,7 @@ def _staged_scan(
     return carry_tree.unflatten(outs[:n_carry]), y_tree.unflatten(outs[n_carry:])
 
 
+@boundary
 def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """`f` of each row of xs, one after the other, the results stacked.
 
@@ -402,17 +408,24 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     """
     check_callable("map", f)
     one_row = _named_as(f, lambda _, x: (None, f(x)))
-    if batch_size is None:
-        return scan(one_row, None, xs)[1]
-    size = _batch_size(batch_size)
-    rows, rows_tree = flat_operands("map", xs)
-    count = _length(rows, None)
+    try:
+        if batch_size is None:
+            return _scan("map", one_row, None, xs, None, False)[1]
+        return _map_in_batches(f, xs, _batch_size(batch_size))
+    except TypeError as error:
+        check_arity(error, "map", (f, "f(x)", 1))
+        raise
+
+
+def _map_in_batches(f: Callable[..., Any], xs: Any, size: int) -> Any:
+    rows, rows_tree = flat_operands("map", xs, "xs")
+    count = _length("map", rows, rows_tree, None)
     whole = count - count % size
     many = vmap(_named_as(f, f))
     parts = []
     if whole:
         batches = rows_tree.unflatten([reshape(x[:whole], shape=(whole // size, size, *shape_of(x)[1:])) for x in rows])
-        batched = scan(_named_as(f, lambda _, x: (None, many(x))), None, batches)[1]
+        batched = _scan("map", _named_as(f, lambda _, x: (None, many(x))), None, batches, None, False)[1]
         parts.append(tree.map(lambda y: reshape(y, shape=(whole, *shape_of(y)[2:])), batched))
     if whole < count or not parts:
         parts.append(many(rows_tree.unflatten([x[whole:] for x in rows])))
@@ -426,6 +439,7 @@ def _batch_size(given: Any) -> int:
         size = 0
     if size < 1:
         raise errors.ArgumentError(
-            f"map: batch_size must be a positive integer, it is {described(given)}", mend="give how many rows go together"
+            f"map: batch_size must be a positive integer, it is {described(given)}",
+            mend="give how many rows go together",
         )
     return size

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors, tree
+from autodidax.config import config
 from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, innermost_staging, peel
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.primitives.convert import convert_element_type
 from autodidax.transforms.boundary import as_output, as_value, name_of
 from autodidax.transforms.program import run
+from autodidax.transforms.side_effects import Watch
 from autodidax.transforms.stage import stage
 
 Staged = tuple[ClosedJaxpr, list[Any], tree.PyTreeDef]
@@ -41,7 +43,7 @@ def leaf_names(transform: str, treedef: tree.PyTreeDef, name: str) -> list[str]:
     """How messages call the leaves of a tree. The carry of a `fori_loop` is the pair of its counter and the user's."""
     paths = [path for path, _ in tree.leaves_with_path(treedef.unflatten([0] * treedef.num_leaves))]
     if transform == "fori_loop":
-        paths = [path[1:] if path and path[0].key == 1 else path for path in paths]
+        paths = [path[1:] if str(path[0]) == "[1]" else path for path in paths]
     return [name + tree.keystr(path) for path in paths]
 
 
@@ -56,7 +58,10 @@ def stage_flat(
         box.append(out_tree)
         return [as_output(x, lambda: f"{transform}: an output of {name_of(fun)}") for x in outs]
 
+    watch = Watch(transform, fun) if config.check_side_effects else None
     program, captured = stage(flat, avals, transform=transform, name=name_of(fun))
+    if watch is not None:
+        watch.report()
     return program, captured, box[0]
 
 

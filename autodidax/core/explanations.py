@@ -36,7 +36,7 @@ _LINALG_MENDS = {
     "Singular": "use np.linalg.lstsq or pinv, or add a small multiple of the identity: a + 1e-6 * np.eye(n)",
     "positive definite": "give a symmetric positive definite matrix, e.g. a @ a.T + 1e-6 * np.eye(n)",
 }
-_ELSEWHERE = "a plain array or a number: stop_gradient(x) under grad, pure_callback or debug.callback under jit and vmap"
+_ELSEWHERE = "a plain value: stop_gradient(x) under grad, pure_callback or debug.callback under jit and vmap"
 
 
 def explanation(error: BaseException, holds_arrays: bool) -> errors.AutodidaxError | None:
@@ -103,23 +103,25 @@ def _of_type_error(error: BaseException, text: str, holds_arrays: bool) -> error
         return errors.ArgumentError(
             "a traced value was called like a function",
             where=where,
-            mend="write x[i] for an entry, x * y for a product; a function is passed by closure or as a static argument",
+            mend="write x[i] for an entry, x * y for a product; close over functions, or make them static arguments",
         )
     if "Traced" in text:
         return errors.ConcretizationTypeError(
-            f"a traced value was given to what takes plain values alone: {text}", where=where, mend=f"give it {_ELSEWHERE}"
+            f"a traced value was given to what takes plain values alone: {text}",
+            where=where,
+            mend=f"give it {_ELSEWHERE}",
         )
     ufunc = re.search(r"ufunc '(\w+)' not supported for the input types", text)
     if ufunc is not None:
         return errors.DtypeError(
-            f"{ufunc[1]} does not take the dtypes of its operands", where=where, mend=_dtype_mend(ufunc[1])
+            f"{ufunc[1]} does not take the dtypes of its operands", where=where, mend=dtype_mend(ufunc[1])
         )
     operands = re.match(r"unsupported operand type\(s\) for (\S+): '(\w+)' and '(\w+)'", text)
     if operands is not None and operands[1] in ("<<", ">>", "&", "|", "^"):
         return errors.DtypeError(
-            f"{operands[1]} does not take {operands[2]} and {operands[3]}", where=where, mend=_dtype_mend("bitwise_and")
+            f"{operands[1]} does not take {operands[2]} and {operands[3]}", where=where, mend=dtype_mend("bitwise_and")
         )
-    of_tree = re.match(r"loop of ufunc does not support argument \d of type (\w+) which has no callable (\w+) method", text)
+    of_tree = re.match(r"loop of ufunc does not support argument \d of type (\w+) which has no callable (\w+)", text)
     if of_tree is not None:
         return errors.DtypeError(
             f"{of_tree[2]} takes arrays, it was given a {of_tree[1]}",
@@ -129,9 +131,15 @@ def _of_type_error(error: BaseException, text: str, holds_arrays: bool) -> error
     return None
 
 
-def _dtype_mend(name: str) -> str:
-    if name.startswith("bitwise") or name in ("invert", "left_shift", "right_shift"):
+def dtype_mend(name: str, *dtypes: np.dtype) -> str:
+    """What to do where an operation does not take the dtypes of its operands, as far as they are known."""
+    kinds = {d.kind for d in dtypes}
+    if kinds == {"b"}:
+        return "booleans are combined with &, | and ^: write x ^ y, or convert with astype(int)"
+    if name.startswith(("and", "or", "xor", "not", "shift", "bitwise", "invert", "left_shift", "right_shift")):
         return "bits are those of integers and booleans: compare first, (x > 0) & (y > 0), or convert with astype(int)"
+    if kinds and "c" not in kinds:
+        return "convert one with astype"
     return "apply it to np.real(z) and np.imag(z) where operands are complex, else convert them with astype"
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, broadcast_shapes, plain_aval
-from autodidax.core.explanations import explanation
+from autodidax.core.explanations import dtype_mend, explanation
 
 ndarray = np.ndarray
 _levels = itertools.count(1)
@@ -71,7 +71,7 @@ class Trace:
         del self._token
         self.end()
         if explained is not None:
-            raise explained from None
+            raise explained.with_traceback(error and error.__traceback__) from None
 
     def end(self) -> None:
         """From here on any use of a tracer of this trace raises; costs nothing per operation."""
@@ -97,9 +97,9 @@ def leaked(trace: Trace, doing: str = "") -> errors.UnexpectedTracerError:
     """The error of a value that is used after its transform has returned; `doing` names the operation."""
     name = trace.fun_name
     if trace.transform in ("cond", "switch"):
-        mend = f"return the value from {name}, and from the other branches"
+        mend = f"return the value from {name} and from the other branches"
     elif trace.transform in ("scan", "while_loop", "fori_loop", "map"):
-        mend = f"return the value from {name}, in the carry" + (" or as y" if trace.transform == "scan" else "")
+        mend = f"return the value from {name} in the carry" + (" or as y" if trace.transform == "scan" else "")
     elif trace.staging or trace.transform == "vmap":
         mend = f"return the value from {name}"
     else:
@@ -312,6 +312,13 @@ def redefines_arithmetic(x: Any) -> bool:
     )
 
 
+_OPERAND_MENDS = {
+    type(None): "give a number, or leave the operation out where it is None",
+    dict: "apply the operation to every leaf: autodidax.tree.map(f, tree)",
+    str: "convert it with float() first",
+}
+
+
 def plain_operand(x: Any) -> Any:
     """What a binary operation takes beside a tracer: a number or an array of numbers, lists converted.
 
@@ -321,17 +328,20 @@ def plain_operand(x: Any) -> Any:
     if getattr(type(x), "__array_ufunc__", True) is None:
         return NotImplemented
     what = "None" if x is None else type(x).__name__
-    mend = "convert it with float() or np.asarray(x, float) first"
+    mend = _OPERAND_MENDS.get(type(x)) or "convert it with float() or np.asarray(x, float) first"
     if redefines_arithmetic(x):
         what = f"{what} (a subclass of arrays with operators of its own)"
         mend = "give x.filled(value), and the mask apart" if hasattr(x, "filled") else "give np.asarray(x)"
     elif hasattr(x, "toarray"):
         mend = "give the dense array: A.toarray()"
     else:
-        x = np.asarray(x)
+        plain, x = x, np.asarray(x)
         if x.dtype.kind in "biufc":
             return x
-        what = f"{what} (dtype {x.dtype})"
+        if callable(plain):
+            mend = "call the function first, as f(x)"
+        if isinstance(plain, ndarray):
+            what = f"{what} (dtype {x.dtype})"
     raise errors.DtypeError(f"a traced value meets an operand of type {what}, which is no array of numbers", mend=mend)
 
 
@@ -372,8 +382,9 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         except TypeError as error:
             if isinstance(error, errors.AutodidaxError):
                 raise
+            dtypes = dtype_of(x), dtype_of(y)
             raise errors.DtypeError(
-                f"{p.name} does not take dtypes {dtype_of(x)} and {dtype_of(y)}", mend="convert one with astype"
+                f"{p.name} does not take dtypes {dtypes[0]} and {dtypes[1]}", mend=dtype_mend(p.name, *dtypes)
             ) from None
 
     return op

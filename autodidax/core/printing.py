@@ -38,7 +38,6 @@ class _Context:
             return f"{np.asarray(a.val).item()!r}:{a.aval!r}"
         return self.name(a)
 
-
     def inner(self) -> _Context:
         """That of a program within an equation."""
         return _Context(self.source_info, self.name_stack)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from contextvars import ContextVar
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
@@ -107,6 +108,12 @@ def enter_scopes(names: tuple[str, ...]) -> Any:
 
 def leave_scopes(token: Any) -> None:
     _scopes.reset(token)
+
+
+def leave_with(error: BaseException) -> None:
+    """Have an error that leaves its scopes remember them, for a message that is made of it later."""
+    with suppress(AttributeError):  # of a class with slots alone
+        error.scopes_left = _scopes.get()  # type: ignore[attr-defined]  # see errors.user_frame_of
 
 
 errors.active_scopes = scopes

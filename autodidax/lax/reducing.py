@@ -190,10 +190,27 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     shift = 1
     while shift < n:
         pairs = fn(treedef.unflatten(cut(leaves, 0, n - shift)), treedef.unflatten(cut(leaves, shift, n)))
+        _check_combined(treedef, pairs, cut(leaves, shift, n))
         joined = zip(cut(leaves, 0, shift), tree.leaves(pairs), axes, strict=True)
         leaves = [concatenate([head, tail], axis=k) for head, tail, k in joined]
         shift *= 2
     return treedef.unflatten(turn(leaves))
+
+
+def _check_combined(treedef: Any, combined: Any, entries: list[Any]) -> None:
+    """Raise where the function of an associative scan does not return what it takes."""
+    own = tree.structure(combined)
+    if own != treedef:
+        raise errors.TreeError(
+            f"associative_scan: fn returns another tree than it takes: {tree.describe_mismatch(treedef, own)}",
+            mend="return the structure of one operand",
+        )
+    for x, y in zip(tree.leaves(combined), entries, strict=True):
+        if shape_of(x) != shape_of(y):
+            raise errors.ShapeError(
+                f"associative_scan: fn takes stretches of shape {shape_of(y)} and returns {shape_of(x)}",
+                mend="act on each entry along the axis: fn(earlier, later) keeps the shape of its operands",
+            )
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:

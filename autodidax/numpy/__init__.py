@@ -39,6 +39,7 @@ from numpy import (
     kaiser,
     load,
     mask_indices,
+    may_share_memory,
     mgrid,
     ndindex,
     ogrid,
@@ -49,6 +50,7 @@ from numpy import (
     save,
     savez,
     set_printoptions,
+    shares_memory,
     tri,
     tril_indices,
     tril_indices_from,
@@ -59,6 +61,23 @@ from numpy import (
 )
 
 from autodidax.numpy import fft, linalg, methods, operators, protocols, ufuncs
+from autodidax.numpy.applying import (
+    apply_along_axis,
+    apply_over_axes,
+    copyto,
+    fill_diagonal,
+    insert,
+    isfortran,
+    packbits,
+    piecewise,
+    place,
+    put,
+    put_along_axis,
+    putmask,
+    real_if_close,
+    sort_complex,
+    unpackbits,
+)
 from autodidax.numpy.array_type import Array as ndarray
 from autodidax.numpy.contraction import (
     dot,
@@ -280,6 +299,13 @@ from autodidax.numpy.grids import (
     ix_,
     r_,
 )
+from autodidax.numpy.histograms import (
+    bincount,
+    histogram,
+    histogram2d,
+    histogram_bin_edges,
+    histogramdd,
+)
 from autodidax.numpy.indexing import (
     at,
 )
@@ -313,6 +339,25 @@ from autodidax.numpy.logic import (
     isposinf,
     isreal,
 )
+from autodidax.numpy.nan_statistics import (
+    corrcoef,
+    cov,
+    nanmedian,
+    nanpercentile,
+    nanquantile,
+)
+from autodidax.numpy.polynomials import (
+    poly,
+    polyadd,
+    polyder,
+    polydiv,
+    polyfit,
+    polyint,
+    polymul,
+    polysub,
+    roots,
+    trim_zeros,
+)
 from autodidax.numpy.reductions import (
     all,
     amax,
@@ -345,6 +390,17 @@ from autodidax.numpy.selecting import (
     take_along_axis,
     where,
 )
+from autodidax.numpy.sets import (
+    intersect1d,
+    setdiff1d,
+    setxor1d,
+    union1d,
+    unique,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+)
 from autodidax.numpy.shaping import (
     atleast_1d,
     atleast_2d,
@@ -376,6 +432,13 @@ from autodidax.numpy.shaping import (
     transpose,
     tril,
     triu,
+)
+from autodidax.numpy.signals import (
+    convolve,
+    correlate,
+    i0,
+    interp,
+    unwrap,
 )
 from autodidax.numpy.sorting import (
     argpartition,
@@ -418,9 +481,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """NumPy's names that are not here, and the part that loads SciPy."""
     if name == "_scipy_primitives":
-        from autodidax.primitives import special
+        from autodidax.primitives import bessel
 
-        return special
+        return bessel
     if name == "vectorize":
         raise AttributeError(
             "module 'autodidax.numpy' has no attribute 'vectorize': apply autodidax.vmap to the function"

@@ -37,6 +37,12 @@ def concrete(x: Tracer) -> Any:
     return peel(x)
 
 
+def known_value(x: Any) -> Any:
+    """The plain value of an operand, None where it is not known."""
+    value = concrete(x) if isinstance(x, Tracer) else x
+    return None if isinstance(value, Tracer) else value
+
+
 def arguments_of(x: Any) -> list[str]:
     """The names of the arguments that a value of a staged program is, or is computed from alone."""
     if not isinstance(x, StageTracer):
@@ -151,4 +157,6 @@ def refuse_array(x: Tracer) -> NoReturn:
             "where there is none, give it stop_gradient(x) or a plain value"
         )
     by = "" if name is None else f"{name}: "
-    raise errors.TracerArrayConversionError(f"{by}{what} cannot become a plain NumPy array {under}: {_loss(x)}", mend=mend)
+    raise errors.TracerArrayConversionError(
+        f"{by}{what} cannot become a plain NumPy array {under}: {_loss(x)}", mend=mend
+    )

@@ -14,6 +14,7 @@ from autodidax.core.avals import PYTHON_SCALARS
 from autodidax.core.interpreters import Tracer, ValueTracer, dtype_of, plain_operand, redefines_arithmetic, shape_of
 from autodidax.primitives.convert import astype, convert_element_type
 from autodidax.primitives.shape import AxisError, stack
+from autodidax.transforms.nan_checks import entry_point
 
 NoValue: Any = np._NoValue  # NumPy's own mark of an argument that was not given
 ndarray = np.ndarray
@@ -60,6 +61,7 @@ def function_for(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Ca
             return plain(*args, **kwargs)
 
         function.numpy_function = plain  # type: ignore[attr-defined]  # what it stands for, see protocols
+        entry_point(function)
         return function
 
     return decorate

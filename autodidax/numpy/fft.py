@@ -319,7 +319,9 @@ def _one_or_more(name: str, steps: list[tuple[int, Any]]) -> list[tuple[int, Any
     return steps
 
 
+test = vars(np.fft)["test"]  # NumPy's own tests; its stubs leave the name out
+
 __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift", "ihfft", "irfft",
-    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+    "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn", "test",
 ]  # fmt: skip

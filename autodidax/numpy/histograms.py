@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import operator
+import warnings
 from typing import Any
 
 import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
-from autodidax.numpy.concreteness import concrete, describe
+from autodidax.numpy.concreteness import describe, known_value
 from autodidax.numpy.creation import linspace
 from autodidax.numpy.differences import diff
 from autodidax.numpy.dispatch import function_for, holds_tracer, numpy_function, operand
@@ -25,12 +26,6 @@ from autodidax.primitives.convert import astype
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import reshape
 from autodidax.primitives.sorting import searchsorted
-
-
-def _value(x: Any) -> Any:
-    """The plain value of an operand, None where it is not known."""
-    value = concrete(x) if isinstance(x, Tracer) else x
-    return None if isinstance(value, Tracer) else value
 
 
 def _counted(index: Any, weights: Any, size: int) -> Any:
@@ -61,7 +56,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: Any = 0, *, length: Any 
         raise TypeError(f"Cannot cast array data from {dtype_of(x)!r} to dtype('int64') according to the rule 'safe'")
     if operator.index(minlength) < 0:
         raise ValueError("'minlength' must not be negative")
-    values = _value(x)
+    values = known_value(x)
     if values is not None and np.any(values < 0):
         raise ValueError("'list' argument must have no negative elements")
     if length is None:
@@ -87,7 +82,7 @@ def _outer_edges(a: Any, limits: Any) -> tuple[Any, Any]:
         first, last = 0, 1
     else:
         first, last = min_of(a), max_of(a)
-    low, high = _value(first), _value(last)
+    low, high = known_value(first), known_value(last)
     if low is None or high is None:
         same = equal(first, last)
         return where(same, first - 0.5, first), where(same, last + 0.5, last)
@@ -110,7 +105,7 @@ def _edges(a: Any, bins: Any, limits: Any, weights: Any) -> Any:
         bins = operand(bins)
         if len(shape_of(bins)) != 1:
             raise ValueError("`bins` must be 1d, when an array")
-        values = _value(bins)
+        values = known_value(bins)
         if values is not None and np.any(values[:-1] > values[1:]):
             raise ValueError("`bins` must increase monotonically, when an array")
         return bins
@@ -124,7 +119,7 @@ def _edges(a: Any, bins: Any, limits: Any, weights: Any) -> Any:
     kinds = [v if type(v) in (int, float) else dtype_of(v) for v in (first, last)]
     dtype = np.result_type(*kinds, dtype_of(a))
     edges = linspace(first, last, count + 1, dtype=np.result_type(dtype, float) if dtype.kind in "iub" else dtype)
-    values = _value(edges)
+    values = known_value(edges)
     if values is not None and np.any(values[:-1] >= values[1:]):
         raise ValueError(f"Too many bins for data range. Cannot create {count} finite-sized bins.")
     return edges
@@ -132,7 +127,9 @@ def _edges(a: Any, bins: Any, limits: Any, weights: Any) -> Any:
 
 def _raveled(a: Any, weights: Any) -> tuple[Any, Any]:
     a = operand(a)
-    a = astype(a, np.uint8) if dtype_of(a).kind == "b" else a
+    if dtype_of(a).kind == "b":
+        warnings.warn("Converting input from bool to uint8 for compatibility.", RuntimeWarning, stacklevel=4)
+        a = astype(a, np.uint8)
     if weights is not None:
         weights = operand(weights)
         if shape_of(weights) != shape_of(a):
@@ -190,7 +187,7 @@ def histogramdd(
         sample = atleast_2d(operand(sample)).T
     sample = operand(sample)
     n, d = shape_of(sample)
-    if np.ndim(bins) == 0 and not holds_tracer(bins):
+    if not hasattr(bins, "__len__"):
         bins = d * [bins]
     elif len(bins) != d:
         raise ValueError("The dimension of bins must be equal to the dimension of the sample x.")
@@ -226,7 +223,7 @@ def _edges_of_axis(k: int, column: Any, bins: Any, limits: Any) -> Any:
         bins = operand(bins)
         if len(shape_of(bins)) != 1:
             raise ValueError(f"`bins[{k}]` must be a scalar or 1d array")
-        values = _value(bins)
+        values = known_value(bins)
         if values is not None and np.any(values[:-1] > values[1:]):
             raise ValueError(f"`bins[{k}]` must be monotonically increasing, when an array")
         return bins

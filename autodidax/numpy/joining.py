@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from autodidax import errors
 from autodidax.core.interpreters import dtype_of, shape_of
-from autodidax.numpy.dispatch import axis_of, numpy_function, operand, refuse_out
+from autodidax.numpy.dispatch import axis_of, holds_tracer, numpy_function, operand, refuse_out
 from autodidax.numpy.shaping import atleast_1d, atleast_2d, atleast_3d, ravel
 from autodidax.primitives import rearrange
 from autodidax.primitives import shape as prim
@@ -228,6 +229,11 @@ def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
     if axis is None:
         arr, axis = ravel(arr), 0
     k = axis_of(axis, len(shape_of(arr)))
+    if holds_tracer(obj):
+        raise errors.TracerIntegerConversionError(
+            "delete: the positions of the entries are traced, and the result depends on them",
+            mend="give known positions; or keep the shape, with np.where(np.arange(n) == k, 0.0, x)",
+        )
     return arr[rearrange.along(k, np.delete(np.arange(shape_of(arr)[k]), obj))]
 
 

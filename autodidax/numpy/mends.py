@@ -139,16 +139,16 @@ def _for_truth_of(path: list[ast.AST]) -> str:
 
 
 def for_integer(static: str | None, known: bool) -> tuple[str, str]:
-    """What asked for an integer, as the beginning of a message, and what to write. `known`: the value exists, under grad
-    say, and would lose its derivative."""
+    """What asked for an integer, as the beginning of a message, and what to write. `known`: the value exists, as under
+    grad, and would lose its derivative."""
     frame, inside = callers.frames()
     path = _node_in_use(frame)
     node = path[0] if path else None
-    fixed = static or ("leave it out of the differentiated arguments (argnums)" if known else "close over a plain integer")
+    fixed = static or ("leave it out of the arguments to differentiate (argnums)" if known else "close over an integer")
     match node:
         case ast.Call(func=ast.Name(id="range"), args=[*_, bound]):
-            loop = "" if known else f"use lax.fori_loop(0, {ast.unparse(bound)}, body, init), whose bounds may be traced; or "
-            return "range: ", loop + fixed
+            loop = f"use lax.fori_loop(0, {ast.unparse(bound)}, body, init), whose bounds may be traced; or "
+            return "range: ", fixed if known else loop + fixed
         case ast.Call(func=ast.Name(id="int" | "round"), args=[a, *_]):
             return "int: ", f"write {_grouped(a)}.astype(int), which stays traced; or {fixed}"
         case ast.Call(func=ast.Attribute(value=ast.Name(id="math"), attr=name)) if name in vars(math):
@@ -161,10 +161,14 @@ def for_integer(static: str | None, known: bool) -> tuple[str, str]:
             plain = node.value if frame is None else callers.value_of(node.value, frame)
             if isinstance(plain, np.ndarray):
                 return "an index: ", f"write anp.take({array}, {index}) or anp.at({array})[{index}].get(); or {fixed}"
-            return "an index: ", f"write anp.at(np.array({array}))[{index}].get(), an array in place of the list; or {fixed}"
+            return (
+                "an index: ",
+                f"write anp.at(np.array({array}))[{index}].get(), with an array for the list; or {fixed}",
+            )
         case ast.Call(func=function):
-            return f"{ast.unparse(function)}: ", f"sizes, counts and axes must be known: {fixed}, or take it from a shape"
-    return "", f"sizes, counts and positions in lists must be known: {fixed}; arrays are indexed with anp.take(table, i)"
+            mend = f"sizes, counts and axes must be known: {fixed}, or take it from a shape"
+            return f"{ast.unparse(function)}: ", mend
+    return "", f"sizes, counts and positions in lists must be known: {fixed}; index arrays with anp.take(table, i)"
 
 
 def _has_slice(node: Any) -> bool:

@@ -179,8 +179,9 @@ def _with_subclasses(cls: Any) -> list[Any]:
 def install() -> None:
     """Give tracers their methods and attributes."""
     setters = {
-        "shape": _assigned("shape", "write x = x.reshape(shape)"), "dtype": _assigned("dtype", "write x = x.astype(dtype)")
-    }  # fmt: skip
+        "shape": _assigned("shape", "write x = x.reshape(shape)"),
+        "dtype": _assigned("dtype", "write x = x.astype(dtype)"),
+    }
     for cls in _with_subclasses(Tracer):
         for name, setter in setters.items():
             if name in vars(cls):

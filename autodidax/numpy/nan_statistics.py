@@ -9,7 +9,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
-from autodidax.numpy.concreteness import concrete
+from autodidax.numpy.concreteness import known_value
 from autodidax.numpy.contraction import dot
 from autodidax.numpy.dispatch import NoValue, axes_of, given, numpy_function, operand, refuse_out
 from autodidax.numpy.joining import concatenate
@@ -48,9 +48,7 @@ def _entry(lines: Any, index: Any) -> Any:
 
 
 @numpy_function
-def nanmedian(
-    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = NoValue
-) -> Any:
+def nanmedian(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = NoValue) -> Any:
     """Middle entry over axes of those that are not NaN, or the mean of the two in the middle; NaN, without NumPy's
     warning, where there are none.
 
@@ -76,7 +74,8 @@ def nanquantile(
     keepdims: Any = NoValue, *, weights: Any = None,
 ) -> Any:  # fmt: skip
     """Quantiles over axes of the entries that are not NaN, by any of NumPy's methods; q is plain, and its axes come
-    first. NaN, without NumPy's warning, where there are no entries.
+    first (NumPy leaves one of several behind where `axis` names several). NaN, without NumPy's warning, where there are
+    no entries.
 
     Source: numpy.nanquantile.
     """
@@ -94,10 +93,15 @@ def nanquantile(
         raise ValueError("Quantiles must be in the range [0, 1]")
     if method not in _POSITIONS:
         raise ValueError(f"{method!r} is not a valid method. Use one of: {_POSITIONS.keys()}")
-    lines, count, axes = _lines(a, axis)
+    if get_aval(a).size == 0:
+        return nanmean(a, axis, keepdims=keepdims)
     weak = type(q) in (int, float)
-    share_dtype = levels.dtype if levels.dtype.kind == "f" else np.dtype(np.float64)
-    found = [_quantile(lines, count, level, method, None if weak else share_dtype) for level in levels.ravel()]
+    whole = method in _OF_INTEGERS and dtype_of(a).kind in "iub" and not weak
+    if levels.dtype.kind != "f" and (method == "linear" or whole):
+        method = "lower"  # the first or the last entry, without arithmetic
+    levels = levels if levels.dtype.kind == "f" else levels.astype(np.float64)
+    lines, count, axes = _lines(a, axis)
+    found = [_quantile(lines, count, level, method, weak) for level in levels.ravel()]
     if given(keepdims) and keepdims:
         found = [expand_dims(x, axes) for x in found]
     if levels.ndim == 0:
@@ -118,15 +122,16 @@ _POSITIONS: dict[str, Any] = {
     "higher": lambda n, q: ceil((n - 1.0) * q),
     "nearest": lambda n, q: rint((n - 1.0) * q),
     "midpoint": lambda n, q: 0.5 * (floor((n - 1.0) * q) + ceil((n - 1.0) * q)),
-    "inverted_cdf": lambda n, q: ceil(n * q) - 1.0,
+    "inverted_cdf": lambda n, q: ceil(n * q - 1.0),
     "averaged_inverted_cdf": lambda n, q: n * q - 1.0,
-    "closest_observation": lambda n, q: _nearest_even(n * q - 1.5),
+    "closest_observation": lambda n, q: _nearest_even(n * q - 1.0 - 0.5),
     "interpolated_inverted_cdf": _weibull_like(0.0, 1.0),
     "hazen": _weibull_like(0.5, 0.5),
     "weibull": _weibull_like(0.0, 0.0),
     "median_unbiased": _weibull_like(1.0 / 3.0, 1.0 / 3.0),
     "normal_unbiased": _weibull_like(3.0 / 8.0, 3.0 / 8.0),
 }
+_OF_INTEGERS = {"averaged_inverted_cdf", "interpolated_inverted_cdf", "weibull"}  # whole positions for whole levels
 _OF_ONE_ENTRY = {"lower", "higher", "nearest", "inverted_cdf", "closest_observation"}
 
 
@@ -136,31 +141,29 @@ def _nearest_even(position: Any) -> Any:
     return where(equal(position, below) & equal(below % 2.0, 1.0), below, below + 1.0)
 
 
-def _quantile(lines: Any, count: Any, level: Any, method: str, share_dtype: Any) -> Any:
-    n = astype(count, np.float64)
-    position = _POSITIONS[method](n, float(level))
-    last = maximum(n - 1.0, 0.0)
-    below = floor(position)
-    dtype = dtype_of(lines)
+def _quantile(lines: Any, count: Any, level: Any, method: str, weak: bool) -> Any:
+    """One quantile of each line; the level is of the dtype to interpolate in, unless it is a Python number (weak)."""
+    n, dtype = astype(count, level.dtype), dtype_of(lines)
+    position, last = _POSITIONS[method](n, level), maximum(n - 1.0, 0.0)
+    at = lambda p: _entry(lines, astype(minimum(maximum(p, 0.0), last), np.intp))
     if method in _OF_ONE_ENTRY:
-        value = _entry(lines, astype(minimum(maximum(position, 0.0), last), np.intp))
-        empty = equal(count[..., 0], 0)
-        return where(empty, dtype.type(np.nan), value) if dtype.kind == "f" else value
-    share = position - below
-    if method == "averaged_inverted_cdf":
-        share = where(equal(share, 0.0), 0.5, 1.0)
-    elif method == "midpoint":
-        share = where(equal(share, 0.0), 0.0, 0.5)
-    # beyond an end the entry at the end is meant
-    share = where(less(position, 0.0) | greater(position, last), 0.0, share)[..., 0]
-    low, high = (
-        _entry(lines, astype(minimum(maximum(p, 0.0), last), np.intp)) for p in (below, below + 1.0)
-    )
-    kind = np.result_type(dtype, np.float64) if dtype.kind in "iub" else dtype
-    share = astype(share, kind if share_dtype is None else share_dtype)
-    low, high = (astype(x, kind) for x in (low, high))
-    step = high - low
-    value = where(less(share, 0.5), low + step * share, high - step * (1 - share))
+        value = at(position)
+    else:
+        below = floor(position)
+        share = position - below
+        if method == "averaged_inverted_cdf":
+            share = where(equal(share, 0.0), 0.5, 1.0)
+        elif method == "midpoint":
+            share = where(equal(share, 0.0), 0.0, 0.5)
+        # beyond an end the entry at the end is meant
+        share = astype(where(less(position, 0.0) | greater(position, last), 0.0, share)[..., 0], level.dtype)
+        kind = np.dtype(np.float64) if dtype.kind in "iub" else dtype
+        in_dtype = kind if weak else level.dtype
+        low, high = (astype(at(p), kind) for p in (below, below + 1.0))
+        near_high = high - (high - low) * astype(1.0 - share, in_dtype)
+        value = where(less(share, 0.5), low + (high - low) * astype(share, in_dtype), near_high)
+    if dtype_of(value).kind != "f":
+        return value
     return where(equal(count[..., 0], 0), dtype_of(value).type(np.nan), value)
 
 
@@ -201,7 +204,7 @@ def cov(
     n = shape_of(x)[1]
     ddof = ddof if ddof is not None else 1 if bias == 0 else 0
     w = None if fweights is None else _weights("fweights", fweights, n)
-    values = _value(w)
+    values = known_value(w)
     if values is not None and np.any(values != np.around(values)):
         raise TypeError("fweights must be integer")
     if aweights is not None:
@@ -238,18 +241,13 @@ def _observations(m: Any, y: Any, rowvar: Any, dtype: Any) -> Any:
     return concatenate([x, y], axis=0)
 
 
-def _value(x: Any) -> Any:
-    value = concrete(x) if isinstance(x, Tracer) else x
-    return None if isinstance(value, Tracer) else value
-
-
 def _weights(name: str, w: Any, n: int) -> Any:
     w = astype(operand(w), np.float64)
     if len(shape_of(w)) > 1:
         raise RuntimeError(f"cannot handle multidimensional {name}")
     if shape_of(w)[0] != n:
         raise RuntimeError(f"incompatible numbers of samples and {name}")
-    values = _value(w)
+    values = known_value(w)
     if values is not None and np.any(values < 0):
         raise ValueError(f"{name} cannot be negative")
     return w
@@ -257,7 +255,7 @@ def _weights(name: str, w: Any, n: int) -> Any:
 
 def _positive(factor: Any) -> Any:
     """The degrees of freedom, 0 with a warning where there are none."""
-    value = _value(factor)
+    value = known_value(factor)
     if value is None:
         return where(greater(factor, 0.0), factor, 0.0)
     if value <= 0:

@@ -12,7 +12,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.numpy.dispatch import axes_of, axis_of, function_for, given, holds_tracer, operand
-from autodidax.primitives.comparison import equal, greater, logical_and, logical_not, not_equal
+from autodidax.primitives.comparison import equal, greater, isfinite, logical_and, logical_not, not_equal
 from autodidax.primitives.contraction import euclidean_norm
 from autodidax.primitives.convert import astype, stop_gradient_p
 from autodidax.primitives.elementwise import absolute, divide
@@ -173,13 +173,13 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
     Source: numpy.linalg.matrix_norm.
     """
-    return norm(as_matrices("matrix_norm", x), ord, (-2, -1), keepdims)
+    return norm(x, ord, (-2, -1), keepdims)
 
 
 @linalg_function
 def cond(x: Any, p: Any = None) -> Any:
     """Condition numbers: (..., n, m) -> (...), by singular values, or as norm(x, p) norm(inv(x), p); inf for singular
-    matrices, where they have no derivative.
+    matrices, where no derivative is finite.
 
     Source: numpy.linalg.cond.
     """
@@ -189,6 +189,7 @@ def cond(x: Any, p: Any = None) -> Any:
     if p not in (None, 2, -2):
         dtype = inexact(dtype_of(as_square("cond", x)))
         inverse = inverse_or_infinite(astype(x, np.result_type(dtype, np.float64)))  # the precision NumPy inverts in
+        inverse = where(isfinite(inverse), inverse, math.nan)
         with np.errstate(all="ignore"):
             ratio = norm(x, p, (-2, -1)) * norm(inverse, p, (-2, -1))
         ratio = astype(ratio, np.empty(0, dtype).real.dtype)
@@ -199,7 +200,9 @@ def cond(x: Any, p: Any = None) -> Any:
     rank = len(shape_of(x))
     given_nan = reduce_or(not_equal(x, x), axes=(rank - 2, rank - 1))
     undefined = logical_and(not_equal(ratio, ratio), logical_not(given_nan))
-    return where(undefined, math.inf, ratio)
+    with np.errstate(all="ignore"):
+        infinite = math.inf * (1 + 0.0 * reduce_sum(absolute(x), axes=(rank - 2, rank - 1)))  # its derivative is nan
+    return where(undefined, infinite, ratio)
 
 
 @linalg_function

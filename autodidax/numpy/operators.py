@@ -140,7 +140,8 @@ def _len(x: Any) -> int:
     shape = x.shape
     if not shape:
         raise errors.ShapeError(
-            f"{describe(x)}: a number has no length", mend="write x[None] for an array of one entry, np.size(x) for a count"
+            f"{describe(x)}: a number has no length",
+            mend="write x[None] for an array of one entry, np.size(x) for the number of entries",
         )
     return int(shape[0])
 
@@ -149,7 +150,8 @@ def _iter(x: Any) -> Iterator[Any]:
     shape = x.shape
     if not shape:
         raise errors.ShapeError(
-            f"{describe(x)}: a number cannot be iterated over or unpacked", mend="write x[None] for an array of one entry"
+            f"{describe(x)}: a number cannot be iterated over or unpacked",
+            mend="write x[None] for an array of one entry",
         )
     return (x[i] for i in range(shape[0]))
 

@@ -1,7 +1,7 @@
 """Polynomials given by their coefficients, highest power first: arithmetic, roots and least-squares fits.
 
-Where NumPy drops leading coefficients because they are 0, so does the traced version while values are known (grad, jvp);
-under jit and vmap it drops those that are 0 for every choice of values.
+Where NumPy drops leading coefficients because they are 0, so does the traced version while values are known (grad,
+jvp); under jit and vmap it drops those that are 0 for every choice of values.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.numpy import linalg
-from autodidax.numpy.concreteness import concrete
+from autodidax.numpy.concreteness import known_value
 from autodidax.numpy.creation import vander
 from autodidax.numpy.dispatch import holds_tracer, numpy_function, operand
 from autodidax.numpy.indexing import at
 from autodidax.numpy.joining import concatenate, stack
 from autodidax.numpy.reductions import sum as sum_of
-from autodidax.numpy.shaping import atleast_1d, ravel
+from autodidax.numpy.shaping import atleast_1d
 from autodidax.primitives import polynomial as prim
 from autodidax.primitives.contraction import matmul, swap_last
 from autodidax.primitives.convert import astype, real
@@ -38,12 +38,6 @@ def _coefficients(name: str, p: Any) -> Any:
 
 def _inexact(x: Any) -> Any:
     return x if dtype_of(x).kind in "fc" else astype(x, np.float64)
-
-
-def _known(x: Any) -> Any:
-    """The plain value of an operand, None where it is not known."""
-    value = concrete(x) if isinstance(x, Tracer) else x
-    return None if isinstance(value, Tracer) else np.asarray(value)
 
 
 @numpy_function
@@ -68,7 +62,7 @@ def poly(seq_of_zeros: Any) -> Any:
     out: Any = np.ones(1, dtype)
     for k in range(shape_of(zeros)[0]):
         out = convolve(out, concatenate([np.ones(1, dtype), -zeros[k : k + 1]]))
-    values = _known(zeros)
+    values = known_value(zeros)
     if dtype.kind == "c" and values is not None and np.array_equal(np.sort(values), np.sort(values.conj())):
         return real(out)
     return out
@@ -98,9 +92,7 @@ def _one_length(name: str, a1: Any, a2: Any) -> list[Any]:
     both = [_coefficients(name, a) for a in (a1, a2)]
     size = max(shape_of(a)[0] for a in both)
     short = [size - shape_of(a)[0] for a in both]
-    return [
-        concatenate([np.zeros(n, dtype_of(a)), a]) if n else a for a, n in zip(both, short, strict=True)
-    ]
+    return [concatenate([np.zeros(n, dtype_of(a)), a]) if n else a for a, n in zip(both, short, strict=True)]
 
 
 @numpy_function
@@ -113,7 +105,7 @@ def polymul(a1: Any, a2: Any) -> Any:
 
 
 def _without_leading_zeros(p: Any) -> Any:
-    values = _known(p)
+    values = known_value(p)
     if values is None:
         return p
     kept = np.flatnonzero(values)
@@ -141,7 +133,7 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
         quotient.append(digit)
         rest = at(rest)[k : k + m].add(-(digit * v))
     found = stack(quotient) if quotient else np.zeros(1, dtype)
-    values = _known(rest)
+    values = known_value(rest)
     first = min(len(quotient), n - 1)
     if values is not None:
         first = 0
@@ -197,7 +189,7 @@ def roots(p: Any) -> Any:
     p = atleast_1d(operand(p))
     if len(shape_of(p)) != 1:
         raise ValueError("Input must be a rank-1 array.")
-    values = _known(p)
+    values = known_value(p)
     if values is None:
         return prim.roots(p)
     kept = np.flatnonzero(values)
@@ -208,9 +200,7 @@ def roots(p: Any) -> Any:
 
 
 @numpy_function
-def polyfit(
-    x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
-) -> Any:
+def polyfit(x: Any, y: Any, deg: Any, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
     """Coefficients of the polynomial of a degree that fits points best, with weights w: (n,), (n,) -> (deg + 1,), or
     (n,), (n, k) -> (deg + 1, k); with cov their covariance, with full what the least-squares solver says.
 
@@ -273,7 +263,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
     Source: numpy.trim_zeros.
     """
     given = operand(filt) if holds_tracer(filt) else filt
-    values = _known(given)
+    values = known_value(given)
     if values is None:
         raise errors.ConcretizationTypeError(
             "trim_zeros: the size of the result depends on values that are not known",

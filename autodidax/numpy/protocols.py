@@ -118,9 +118,8 @@ def array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any)
             f"{name}: a traced value cannot be written into, nor be written into a plain array",
             mend=WRITERS[function],
         )
-    reason = "numpy.fft has no traced versions" if module.startswith("numpy.fft") else "it has no traced version"
     raise errors.UnsupportedError(
-        f"{name} is not supported on traced values: {reason}",
+        f"{name} is not supported on traced values: it has no traced version",
         mend=ALTERNATIVES.get(
             function, "write it with functions of autodidax.numpy, or apply it to stop_gradient(x) as a constant"
         ),

@@ -1,7 +1,7 @@
 """Sets of values: unique entries, unions, intersections, differences.
 
-The entries of a result are entries of the arguments, and have their derivatives: of equal ones, that of the first. Which
-they are depends on values, so under jit and vmap these functions raise.
+The entries of a result are entries of the arguments, and have their derivatives: of equal ones, that of the first.
+Which they are depends on values, so under jit and vmap these functions raise.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import Tracer, dtype_of
-from autodidax.numpy.concreteness import concrete, describe
+from autodidax.core.interpreters import dtype_of
+from autodidax.numpy.concreteness import describe, known_value
 from autodidax.numpy.dispatch import axis_of, numpy_function, operand
 from autodidax.numpy.joining import concatenate
 from autodidax.numpy.shaping import ravel
+from autodidax.primitives.convert import astype
 from autodidax.primitives.gather import take
 
 
 def _known(name: str, x: Any) -> Any:
-    value = concrete(x) if isinstance(x, Tracer) else x
-    if isinstance(value, Tracer):
+    value = known_value(x)
+    if value is None:
         raise errors.ConcretizationTypeError(
             f"{name}: the size of the result depends on the values of {describe(x)}, which are not known",
-            mend="call it outside of jit and vmap; or keep the shape, e.g. sort(x), or sums over where(condition, x, 0)",
+            mend="call it outside of jit and vmap; or keep the shape: sort(x), where(condition, x, 0)",
         )
     return np.asarray(value)
 
@@ -87,7 +88,7 @@ def unique_values(x: Any) -> Any:
 
     Source: numpy.unique_values, which leaves the order open.
     """
-    return unique.__wrapped__(operand(x), equal_nan=False)  # type: ignore[attr-defined]
+    return unique(operand(x), equal_nan=False)
 
 
 @numpy_function
@@ -108,7 +109,7 @@ def intersect1d(ar1: Any, ar2: Any, assume_unique: Any = False, return_indices: 
     ar1, ar2 = operand(ar1), operand(ar2)
     values = _known("intersect1d", ar1), _known("intersect1d", ar2)
     _, first, second = np.intersect1d(*values, assume_unique=assume_unique, return_indices=True)
-    result = take(ravel(ar1), first, 0).astype(np.result_type(dtype_of(ar1), dtype_of(ar2)))
+    result = astype(take(ravel(ar1), first, 0), np.result_type(dtype_of(ar1), dtype_of(ar2)))
     return (result, first, second) if return_indices else result
 
 

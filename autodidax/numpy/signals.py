@@ -101,7 +101,12 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     last = max(n - 1, 1)
     segment = clipped(searchsorted(xp, x, "right") - 1, last)
     following = segment + 1 if n > 1 else segment
-    before, after, low, high = take(xp, segment, 0), take(xp, following, 0), take(fp, segment, 0), take(fp, following, 0)
+    before, after, low, high = (
+        take(xp, segment, 0),
+        take(xp, following, 0),
+        take(fp, segment, 0),
+        take(fp, following, 0),
+    )
     value = _on_line(x, before, after, low, high, equal(x, xp[-1]))
     value = where(greater(x, xp[-1]), fp[-1] if right is None else _end(right, dtype), value)
     return astype(where(less(x, xp[0]), fp[0] if left is None else _end(left, dtype), value), dtype)
@@ -114,8 +119,8 @@ def _on_line(x: Any, before: Any, after: Any, low: Any, high: Any, from_after: A
     slope = divide(high - low, where(equal(width, 0), 1.0, width))
     value = low + slope * (x - before)
     value = where(logical_or(from_after, isnan(value)), high + slope * (x - after), value)
-    flat = logical_and(logical_or(equal(x, before), equal(low, high)), equal(x, x))
-    return where(logical_and(flat, logical_not(isfinite(slope))), low, value)
+    here = logical_or(from_after, logical_and(logical_or(equal(x, before), equal(low, high)), equal(x, x)))
+    return where(logical_and(here, logical_not(isfinite(slope))), where(from_after, high, low), value)
 
 
 def _end(x: Any, dtype: np.dtype) -> Any:
@@ -154,9 +159,7 @@ def unwrap(p: Any, discont: Any = None, axis: Any = -1, *, period: Any = 2 * np.
     period_, discont = operand(period), None if discont is None else operand(discont)
     fixed = _constant(period_)
     steps = _constant(diff(p, axis=k))
-    dtype = np.result_type(
-        dtype_of(steps), period if type(period) in (int, float) else dtype_of(period_)
-    )
+    dtype = np.result_type(dtype_of(steps), period if type(period) in (int, float) else dtype_of(period_))
     if dtype.kind in "iu":
         half, ambiguous = fixed // 2, fixed % 2 == 0
     else:

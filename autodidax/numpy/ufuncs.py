@@ -20,6 +20,7 @@ from autodidax.numpy.dispatch import holds_tracer, operand, refuse_out, strong
 from autodidax.primitives import bits, comparison, rounding, trigonometric
 from autodidax.primitives import elementwise as ew
 from autodidax.primitives.convert import astype, conj
+from autodidax.transforms.nan_checks import entry_point
 
 FAMILIES = (ew, bits, comparison, rounding, trigonometric)  # where the primitives of NumPy's ufuncs are
 calls: dict[Any, Callable[..., Any]] = {}
@@ -184,39 +185,44 @@ def public(ufunc: np.ufunc) -> Callable[..., Any]:
     function.__name__ = function.__qualname__ = ufunc.__name__
     function.__doc__ = f"numpy.{ufunc.__name__}: elementwise, with broadcasting; differentiable where it can be."
     function.numpy_function = ufunc  # type: ignore[attr-defined]  # what it stands for
+    entry_point(function)
     for name in ("nin", "nout"):
         setattr(function, name, getattr(ufunc, name))
     return function
 
 
 def _public1(ufunc: np.ufunc, call: Callable[..., Any]) -> Callable[..., Any]:
+    plain: Callable[..., Any] = ufunc
+
     def function(x: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs:
             if isinstance(x, Tracer):
                 return call(x)
             if type(x) not in NOT_READY:
-                return ufunc(x)
-        return _unusual(ufunc, (x, *args), kwargs)
+                return plain(x)
+        return _unusual(ufunc, plain, (x, *args), kwargs)
 
     return function
 
 
 def _public2(ufunc: np.ufunc, call: Callable[..., Any]) -> Callable[..., Any]:
+    plain: Callable[..., Any] = ufunc
+
     def function(x: Any, y: Any, /, *args: Any, **kwargs: Any) -> Any:
         if args or kwargs or type(x) in NOT_READY or type(y) in NOT_READY:
-            return _unusual(ufunc, (x, y, *args), kwargs)
+            return _unusual(ufunc, plain, (x, y, *args), kwargs)
         if isinstance(x, Tracer) or isinstance(y, Tracer):
             out = call(x, y)
             return out if out is not NotImplemented else _refuses(ufunc.__name__, x, y)
-        return ufunc(x, y)
+        return plain(x, y)
 
     return function
 
 
-def _unusual(ufunc: np.ufunc, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _unusual(ufunc: np.ufunc, plain: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A call with keywords, an out argument by position, or lists."""
     if not holds_tracer([*args, *kwargs.values()]):
-        return ufunc(*args, **kwargs)
+        return plain(*args, **kwargs)
     if len(args) > ufunc.nin:
         kwargs = {"out": args[ufunc.nin :], **kwargs}
     return apply(ufunc, args[: ufunc.nin], kwargs)

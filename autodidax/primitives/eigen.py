@@ -65,7 +65,7 @@ def normalized_tangent(tangent: Any, v: Any) -> Any:
         return reduce_sum(where(chosen, x, 0), axes=(rows,))
 
     growth = reduce_sum(real(conj(v) * tangent), axes=(rows,))
-    turn = entries(imag(tangent)) / entries(real(v))
+    turn = entries(imag(tangent)) / entries(v)
     return tangent - v * rows_of(growth + turn * 1j)
 
 
@@ -109,6 +109,7 @@ def _general_samples(rng: np.random.Generator) -> Any:
 
     for shape in [(3, 3), (1, 1), (2, 3, 3), (2, 1, 2, 2), (0, 0), (0, 2, 2)]:
         yield spread(*shape)
+    yield np.array([[1.0, 2.0], [3.0, -1.0]])
     yield np.array([[1.0, 5.0, 0.3], [-4.0, 2.0, 0.1], [0.2, 0.4, -3.0]])
     yield spread(3, 3) + 1j * rng.normal(size=(3, 3))
     yield spread(3, 3).astype(np.float32)
@@ -240,6 +241,9 @@ class PinvHermitian(MatrixFunction):
             yield sample(_hermitian(rng.normal(size=shape)), rcond=1e-15)
         yield sample(_hermitian(rng.normal(size=(3, 3)) + 1j), rcond=1e-15, name="complex")
         yield sample(np.diag([1.0, -1.0, 2.0]), rcond=1e-15, name="eigenvalues of one modulus")
+        yield sample(
+            np.diag([4.0, -3.0, 1.0]) + _hermitian(rng.normal(size=(3, 3))) / 9, rcond=0.5, name="one left out"
+        )
         yield sample(_hermitian(rng.normal(size=(3, 3))).astype(np.float32), rcond=1e-6)
 
 

@@ -178,10 +178,15 @@ def _slice_bound(b: Any) -> int | None:
         raise _no_index(f"{type(b).__name__} in a slice") from None
 
 
+class IndexDtypeError(errors.DtypeError, IndexError):
+    """An index that is no integer, boolean, slice, None or Ellipsis."""
+
+
 def _no_index(what: Any) -> errors.AutodidaxError:
-    return errors.DtypeError(
+    text = str(what).startswith("str")
+    return IndexDtypeError(
         f"an array is indexed with {what}; indices are integers, booleans, slices, None and Ellipsis",
-        mend="convert the index with astype(int)",
+        mend="names are keys of dicts: pass a dict of arrays" if text else "convert the index with astype(int)",
     )
 
 
@@ -324,7 +329,7 @@ class GetItem(Primitive):
             x = np.asarray(x)
         try:
             return x[fill(index, arrays)]
-        except IndexError as error:
+        except (IndexError, OverflowError) as error:
             raise out_of_bounds(x, arrays, index, error) from None
 
     def abstract_eval(self, x, *arrays, index):
@@ -388,7 +393,7 @@ def _index_samples(rng: np.random.Generator) -> Iterator[tuple[np.ndarray, list[
     yield x + 1j, [i], (slice(None), Slot(0)), "complex"
 
 
-def out_of_bounds(x: Any, arrays: Sequence[Any], index: Template, error: IndexError) -> errors.AutodidaxError:
+def out_of_bounds(x: Any, arrays: Sequence[Any], index: Template, error: Exception) -> errors.AutodidaxError:
     """The package's error for an index that NumPy refused, with axis and size where an entry is out of bounds."""
     form = layout(np.shape(x), index, [np.shape(a) for a in arrays])
     for item, axis in zip(index, form.axes, strict=True):

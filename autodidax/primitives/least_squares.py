@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from autodidax import errors
@@ -10,7 +12,7 @@ from autodidax.core.interpreters import shape_of
 from autodidax.core.primitive import Primitive, sample
 from autodidax.primitives.contraction import matmul, swap_last
 from autodidax.primitives.shape import all_mapped, moveaxis, reshape
-from autodidax.primitives.solves import pinv
+from autodidax.primitives.solves import leaves_out, pinv
 from autodidax.primitives.triangular import adjoint, linalg_dtype
 
 
@@ -42,7 +44,11 @@ class LeastSquares(Primitive):
         (a, b), (ta, tb) = primals, tangents
         if ta is None:
             return least_squares(a, tb, rcond=rcond)
-        adjoint_pinv = adjoint(pinv(a, rcond=rcond))
+        inverse = pinv(a, rcond=rcond)
+        if leaves_out(a, rcond):
+            moved = matmul(pinv.jvp(inverse, [a], [ta], rcond=rcond), b)
+            return moved if tb is None else moved + least_squares(a, tb, rcond=rcond)
+        adjoint_pinv = adjoint(inverse)
         change = matmul(adjoint_pinv, matmul(adjoint(ta), b - matmul(a, out))) - matmul(ta, out)
         leaving = matmul(adjoint(ta), matmul(adjoint_pinv, out))
         if tb is not None:
@@ -54,11 +60,10 @@ class LeastSquares(Primitive):
 
     def batch(self, args, dims, *, rcond):
         a, b = args
-        if dims[0] is None and len(shape_of(a)) == len(shape_of(b)) - 1 == 2:  # one matrix, all columns in a row
-            rows, n, k = shape_of(b)
-            columns = reshape(moveaxis(b, 0, 1), shape=(n, rows * k))
-            out = reshape(least_squares(a, columns, rcond=rcond), shape=(shape_of(a)[-1], rows, k))
-            return moveaxis(out, 1, 0), 0
+        if dims[0] is None and len(shape_of(a)) == 2:  # one matrix, all columns in a row
+            n, *rest = shape_of(b := moveaxis(b, -2, 0))
+            out = least_squares(a, reshape(b, shape=(n, math.prod(rest))), rcond=rcond)
+            return moveaxis(reshape(out, shape=(shape_of(a)[-1], *rest)), 0, -2), 0
         a, b = all_mapped(args, dims)
         rank = max(len(shape_of(a)), len(shape_of(b)))
         a, b = (reshape(x, shape=(shape_of(x)[0], *(1,) * (rank - len(shape_of(x))), *shape_of(x)[1:])) for x in (a, b))
@@ -71,6 +76,7 @@ class LeastSquares(Primitive):
         yield sample(np.stack([a, a + 1]), b, rcond=1e-12)
         yield sample(a, np.stack([b, b + 1]), rcond=1e-12)
         yield sample(np.stack([a, a + 1])[:, None], np.stack([b, b + 1]), rcond=1e-12)
+        yield sample(np.diag([4.0, 1.0]) + a[:2] / 9, b[:2], rcond=0.5, name="one value left out")
         yield sample(a + 1j, b - 1j * b**2, rcond=1e-12, name="complex")
         yield sample(a, b + 1j, rcond=1e-12, name="real and complex")
         yield sample(a.astype(np.float32), b.astype(np.float32), rcond=1e-6)

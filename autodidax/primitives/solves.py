@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from autodidax.core.avals import ShapedArray
-from autodidax.core.interpreters import dtype_of
+from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.core.primitive import Primitive, sample
 from autodidax.primitives.contraction import inner_products, matmul, swap_last
 from autodidax.primitives.convert import imag, real
-from autodidax.primitives.shape import expand_dims
+from autodidax.primitives.shape import all_mapped, expand_dims, reshape
 from autodidax.primitives.triangular import MatrixSolve, adjoint, linalg_dtype, square_size
 
 
@@ -116,7 +116,8 @@ class InverseOrInfinite(MatrixFunction):
         return inv.abstract_eval(a)
 
     def jvp(self, out, primals, tangents):
-        return -matmul(matmul(out, tangents[0]), out)
+        with np.errstate(invalid="ignore"):
+            return -matmul(matmul(out, tangents[0]), out)
 
     def samples(self, rng):
         yield from square_samples(rng)
@@ -337,7 +338,8 @@ class SlogDet(MatrixFunction):
 
     def jvp(self, out, primals, tangents):
         (a,), (t,) = primals, tangents
-        change = inner_products(swap_last(inverse_or_infinite(a)), t)
+        with np.errstate(invalid="ignore"):
+            change = inner_products(swap_last(inverse_or_infinite(a)), t)
         if dtype_of(a).kind != "c":
             return [None, change]
         return [out[0] * (imag(change) * 1j), real(change)]
@@ -346,10 +348,64 @@ class SlogDet(MatrixFunction):
         yield from square_samples(rng)
 
 
+class Stein(Primitive):
+    """x with x - k x h = c, for Hermitian k and h, of whose pairs of eigenvalues no product is 1:
+    (..., n, n), (..., m, m), (..., n, m) -> (..., n, m). Derivatives are those of Hermitian changes of k and h."""
+
+    linear_in = (2,)
+    hermitian_operands = (0, 1)
+
+    def impl(self, k, h, c):
+        (p, u), (q, v) = np.linalg.eigh(k), np.linalg.eigh(h)
+        rotated = u.mT.conj() @ c @ v
+        return u @ (rotated / (1 - p[..., :, None] * q[..., None, :])) @ v.mT.conj()
+
+    def abstract_eval(self, k, h, c):
+        n, m = square_size("stein", k.shape), square_size("stein", h.shape)
+        batch = np.broadcast_shapes(k.shape[:-2], h.shape[:-2], c.shape[:-2])
+        return ShapedArray((*batch, n, m), linalg_dtype("stein", k, h, c))
+
+    def jvp(self, out, primals, tangents):
+        (k, h, _), (tk, th, change) = primals, tangents
+        if tk is not None:
+            shift = matmul(matmul((tk + adjoint(tk)) * 0.5, out), h)
+            change = shift if change is None else change + shift
+        if th is not None:
+            shift = matmul(matmul(k, out), (th + adjoint(th)) * 0.5)
+            change = shift if change is None else change + shift
+        return stein(k, h, change)
+
+    def transpose(self, ct, k, h, c):
+        return [None, None, stein(swap_last(k), swap_last(h), ct)]
+
+    def batch(self, args, dims):
+        mapped = all_mapped(args, dims)
+        rank = max(len(shape_of(x)) for x in mapped)
+        shapes = [(shape_of(x)[0], *(1,) * (rank - len(shape_of(x))), *shape_of(x)[1:]) for x in mapped]
+        return stein(*[reshape(x, shape=shape) for x, shape in zip(mapped, shapes, strict=True)]), 0
+
+    def samples(self, rng):
+        def hermitian(*shape: int) -> Any:
+            x = rng.uniform(-1, 1, size=shape) / (2 * shape[-1])
+            return x + x.mT
+
+        for n, m in [(3, 2), (1, 1), (2, 2), (0, 2), (2, 0)]:
+            yield sample(hermitian(n, n), hermitian(m, m), rng.normal(size=(n, m)))
+        k, h, c = hermitian(2, 3, 3), hermitian(2, 2), rng.normal(size=(3, 2))
+        yield sample(k, h, c)
+        yield sample(k[0], h[None], np.stack([c, -c])[:, None])
+        turn = 0.1j * np.array([[0, 1], [-1, 0]])
+        yield sample(k[0], h + turn, c - 1j * c**2, name="complex")
+        yield sample(k[0].astype(np.float32), h.astype(np.float32), c.astype(np.float32))
+
+
 class Pinv(MatrixFunction):
     """Moore-Penrose inverses: (..., n, m) -> (..., m, n); singular values up to rcond times the largest count as 0.
 
-    The derivative holds where the rank is locally constant: Golub and Pereyra (1973), equation 4.12.
+    The derivative holds where the rank is locally constant: Golub and Pereyra (1973), equation 4.12. Where values are
+    left out that are more than rounding errors, the turn between kept (s) and left out (z) singular vectors has the
+    factor 1 / (s^2 - z^2) in the place of 1 / s^2: with p the result, r = a - a p a what is left out, and
+    c = p p^H (da^H (1 - a p) + p da r^H), it is the y with y - p p^H y r r^H = c, and da^H -> y for the other side.
 
     Source: numpy.linalg.pinv.
     """
@@ -362,16 +418,32 @@ class Pinv(MatrixFunction):
 
     def jvp(self, out, primals, tangents, *, rcond):
         (a,), (t,) = primals, tangents
-        left = matmul(matmul(out, adjoint(out)), adjoint(t))
+        outer = matmul(out, adjoint(out))
+        left = matmul(outer, adjoint(t))
+        left = left - matmul(matmul(left, a), out)
         right = matmul(adjoint(t), matmul(adjoint(out), out))
-        kept = left - matmul(matmul(left, a), out) + right - matmul(out, matmul(a, right))
-        return kept - matmul(matmul(out, t), out)
+        right = right - matmul(out, matmul(a, right))
+        if leaves_out(a, rcond):
+            rest = a - matmul(a, matmul(out, a))
+            left = left + matmul(outer, matmul(matmul(out, t), adjoint(rest)))
+            left = stein(outer, matmul(rest, adjoint(rest)), left)
+            right = right + matmul(matmul(adjoint(rest), adjoint(left)), out)
+        return left + right - matmul(matmul(out, t), out)
 
     def samples(self, rng):
         yield from square_samples(rng, rcond=1e-15)
         for shape in [(3, 2), (2, 3), (2, 4, 2), (0, 3)]:
             yield sample(rng.normal(size=shape), rcond=1e-15)
         yield sample(rng.normal(size=(4, 2)) + 1j, rcond=1e-15, name="complex")
+        a = np.diag([4.0, 3.0, 1.0, 0.5])[:, :3] + 0.1 * rng.normal(size=(2, 4, 3))
+        yield sample(a[0], rcond=0.4, name="one value left out")
+        yield sample(a[0].T + 0.1j, rcond=0.4, name="one value left out, complex")
+        yield sample(a, rcond=(0.4, 0.1), name="an rcond for each")
+
+
+def leaves_out(a: Any, rcond: Any) -> bool:
+    """Whether singular values may count as 0 that are more than rounding errors, some hundred times the resolution."""
+    return bool(np.max(rcond, initial=0) > float(np.finfo(linalg_dtype("pinv", a)).eps) ** 0.85)
 
 
 solve = Solve("solve")
@@ -380,4 +452,5 @@ inverse_or_infinite = InverseOrInfinite("inverse_or_infinite")
 det = Det("det")
 det_derivative = DetDerivative("det_derivative")
 slogdet = SlogDet("slogdet")
+stein = Stein("stein")
 pinv = Pinv("pinv")

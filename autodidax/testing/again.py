@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -28,17 +29,24 @@ class Again:
     points: Any = "given"  # that were asked for
 
     def __call__(self, point: Point, mode: str) -> str:
+        points = self.points if point.after_others else (point.beside,) if point.beside else "given"
+        return self._call(self.args, point.order, point.modes, points)
+
+    def at(self, xs: list[Any], modes: Sequence[str]) -> str:
+        """The call at other arguments, given as flat values, and there alone."""
+        return self._call(tree.structure(self.args).unflatten(xs), 1, modes, "given")
+
+    def _call(self, args: tuple[Any, ...], order: int, modes: Sequence[str], points: Any) -> str:
         options = {
             k: v
             for k, v in self.options.items()
             if (v is True and k == "strict") or v not in (1, True, "pullback", "transpose")
         }
         if self.check == "check_grads":
-            options = {"order": point.order, "modes": tuple(point.modes), **options}
-        points = self.points if point.after_others else (point.beside,) if point.beside else "given"
+            options = {"order": order, "modes": tuple(modes), **options}
         options |= {"seed": self.seed, "points": points, **self.overrides}
         given = ", ".join(f"{k}={v!r}" for k, v in options.items())
-        return f"{self.check}({', '.join(self.names)}, {written(self.args)}, {given})"
+        return f"{self.check}({', '.join(self.names)}, {written(args)}, {given})"
 
 
 def source_name(function: Any, default: str) -> str:

@@ -111,11 +111,12 @@ def _compare_along(
         afar = seen_from_afar(point.rules.f, point.xs, ts, got, est.value, est.error)
         doubtful = afar | ~linear_there(point, ts, est)
         wrong, known = wrong & ~doubtful, known & ~doubtful
-    near = np.abs(got - est.value) <= digits.ROUNDING * np.max(np.abs(est.value), initial=0)
+    largest = float(np.max(np.abs(est.value[np.isfinite(est.value)]), initial=0))
+    near = np.abs(got - est.value) <= digits.ROUNDING * largest
     if np.any(wrong) and (point.beside or np.all(near | ~wrong)):
         lost = wrong
         noise = digits.wiggle(point, lambda xs: pack(point.pushed(xs, ts)))
-        noise = noise + digits.amplified(point, float(np.max(np.abs(est.value), initial=0)))
+        noise = noise + digits.amplified(point, largest)
         wrong = wrong & _judge(point, got, est, noise)[0]
         digits.warn(point, "fwd", np.where(lost & ~wrong, np.abs(got - est.value), 0), np.abs(est.value), point.ys)
     if relative:  # a zero that does not move, times an infinite slope, is nan and no error

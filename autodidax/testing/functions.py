@@ -18,6 +18,7 @@ from autodidax.testing.point import Point
 from autodidax.testing.points import point_names, points_beside
 from autodidax.testing.report import Report
 from autodidax.testing.rules import Rules, flat_function, require_plain, traced_rules
+from autodidax.testing.shrink import smallest
 from autodidax.transforms.boundary import check_callable
 from autodidax.transforms.boundary import name_of as name_of_function
 
@@ -243,21 +244,42 @@ def check_rules(
     }  # fmt: skip
     point = Point(rules, xs, np.random.default_rng(seed), report, full=not fast, **common)
     check_orders(point, order)
+    failing = point
     if not report.failures and point.defined:
-        _beside(point, (seed,), names, common)
+        failing = _beside(point, (seed,), names, common)
+    if report.failures and not failing.after_others:
+        _shrink(failing, again, common | {"full": not fast})
     return report.raise_if_failed()
 
 
-def _beside(point: Point, seed: Sequence[int], names: Sequence[str], common: dict[str, Any]) -> None:
-    """Run the points beside a given one, until one of them fails; then the given one once more."""
+def _shrink(point: Point, again: Again, options: dict[str, Any]) -> None:
+    """Note a smaller case of the first failure of a check, where there is one."""
+    failure = point.report.failures[0]
+    if failure.order > 1:
+        return
+
+    def fails(xs: list[Any]) -> bool:
+        report = Report(point.report.subject, strict=point.report.strict)
+        check_point(Point(point.rules, xs, np.random.default_rng(again.seed), report, **options | {"again": None}))
+        return [(f.mode, f.layer) for f in report.failures[:1]] == [(failure.mode, failure.layer)]
+
+    xs = smallest(point.xs, fails)
+    if xs is not None and any(x is not y and not np.array_equal(x, y) for x, y in zip(xs, point.xs, strict=True)):
+        failure.smaller = again.at(xs, point.modes)
+
+
+def _beside(point: Point, seed: Sequence[int], names: Sequence[str], common: dict[str, Any]) -> Point:
+    """Run the points beside a given one, until one of them fails; then the given one once more; the last one run."""
     ran = False
     for name, values, rng in points_beside(point.xs, seed, names):
         ran = True
-        check_point(Point(point.rules, values, rng, point.report, beside=name, thorough=False, **common))
+        beside = Point(point.rules, values, rng, point.report, beside=name, thorough=False, **common)
+        check_point(beside)
         if point.report.failures:
-            return
+            return beside
     if ran:
         check_unchanged(point)
+    return point
 
 
 def name_of(f: Any) -> str:

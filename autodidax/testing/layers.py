@@ -89,10 +89,11 @@ def _evaluate(point: Point) -> bool:
         return False
     if not any(is_inexact(dtype_of(x)) for x in xs) or not any(is_inexact(dtype_of(y)) for y in point.ys):
         return False
-    if not point.beside and not any(
-        np.any(np.isfinite(y)) or not np.size(y) for y in point.ys if is_inexact(dtype_of(y))
-    ):
-        point.unsure("impl", "the function is not finite there")
+    entries = pack(point.ys)
+    if not point.beside and not np.all(np.isfinite(entries)):
+        count = int(np.sum(~np.isfinite(entries)))
+        point.unsure("impl", f"{count} of {entries.size} entries of the function's result are not finite")
+        point.finite = count < entries.size
     if point.beside and not any(np.all(np.isfinite(y)) for y in point.ys if is_inexact(dtype_of(y))):
         return False
     if not same(point.outs, again):
@@ -221,7 +222,7 @@ def check_orders(point: Point, order: int, *, ran: bool = False) -> None:
     """Run a point and, with the maps (x, t) -> jvp and (x, ct) -> vjp, every mix of modes up to `order`."""
     if not ran:
         check_point(point)
-    if order <= 1 or point.report.failures or not point.defined:
+    if order <= 1 or point.report.failures or not (point.defined and point.finite):
         return
     xs, ys = point.xs, point.ys
     if not any(is_inexact(dtype_of(x)) for x in xs) or not any(is_inexact(dtype_of(y)) for y in ys):

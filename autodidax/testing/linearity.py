@@ -153,13 +153,23 @@ def _additivity(
 
 
 def _masked_parts(rng: np.random.Generator, vs: Sequence[Any]) -> list[list[Any]]:
+    """Two parts that add up to `vs`, each entry in one of them; neither is nothing where there are two entries."""
     ones: list[Any] = []
     others: list[Any] = []
-    for v in vs:
-        mask = rng.random(np.shape(v)) < 0.5
+    for v, mask in zip(vs, _masks(rng, vs), strict=True):
         ones.append(None if v is None else np.where(mask, v, np.zeros_like(v))[()])
         others.append(None if v is None else np.where(mask, np.zeros_like(v), v)[()])
     return [ones, others]
+
+
+def _masks(rng: np.random.Generator, vs: Sequence[Any]) -> list[np.ndarray]:
+    masks = [np.atleast_1d(rng.random(np.shape(v)) < 0.5) for v in vs]
+    filled = [mask for mask, v in zip(masks, vs, strict=True) if v is not None and mask.size]
+    for all_or_none in (True, False):
+        if sum(mask.size for mask in filled) > 1 and all(np.all(mask == all_or_none) for mask in filled):
+            mask = filled[rng.integers(len(filled))]
+            mask.flat[rng.integers(mask.size)] ^= True
+    return [mask.reshape(np.shape(v)) for mask, v in zip(masks, vs, strict=True)]
 
 
 def _noise(point: Point, apply: Apply, vs: list[Any], out: list[Any], k: int, *, scaling: bool) -> float:

@@ -69,6 +69,7 @@ class Point:
         self.after_others = False  # run once more after the points beside it
         self.failed = False
         self.defined = False
+        self.finite = True  # some of the result, at least
         self.judged = False
         self.ys: list[Any] = []
         self.outs: list[Any] = []  # a copy of them

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from autodidax.testing import directions as dirs
-from autodidax.testing.comparison import entry
+from autodidax.testing.comparison import entry, same
 from autodidax.testing.numeric import pack
 from autodidax.testing.rules import RuleRaised
 from autodidax.testing.smoothness import linear_there
@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 LOST = 3.0  # digits that may be lost without a word
 DRAWS = 3
-ROUNDING = 1e-10  # relative differences that rounding inside a rule may explain at the given point
+ROUNDING = 1e-8  # relative differences that rounding inside a rule may explain at the given point
 MOVES = tuple(2.0**-k for k in range(12, 40, 4))  # relative, of which the noise is taken
+FACTORS = (1.0, 0.83, 1.21, 0.71, 1.43)  # of these, so that each draw rounds otherwise
 CLOSE = 2.0**-20  # relative size of moves that change how the steps of a rule are rounded, and little else
 UNEVEN = (-1.0, 1.3, 2.1)  # of these moves: so that what is rounded to few digits shows in their differences too
 STEP = 2.0**-20  # relative size of the moves that measure the conditioning
@@ -50,8 +51,11 @@ def check(point: Point, mode: str, here: np.ndarray, run: Callable[[list[Any]], 
     size = np.abs(here) + 0.01 * np.max(np.abs(here[np.isfinite(here)]), initial=0)
     signs = dirs.signs(point.rng, point.xs)
     try:
-        values = [here, *(run(dirs.stretched(point.xs, signs, j * CLOSE)) for j in UNEVEN)]
+        values = [here, *_close_by(point, run, signs)]
         if not np.any(np.abs(np.tensordot(THIRD, values, 1)) > 10.0**LOST * eps * size):
+            return
+        if not same(values[1:], _close_by(point, run, signs)):
+            point.fail(mode, "determinism", "two runs of the rule on the same values give different results")
             return
         moved = np.max([np.abs(run(dirs.moved(point.rng, point.xs, STEP)) - here) for _ in range(DRAWS)], axis=0)
     except RuleRaised:  # at the edge of the domain
@@ -64,6 +68,10 @@ def check(point: Point, mode: str, here: np.ndarray, run: Callable[[list[Any]], 
     linear = linear_there(point, point.ts, point.estimate(point.ts))  # beside a kink it is another derivative
     lossy &= linear if mode == "fwd" else bool(np.all(linear))
     warn(point, mode, np.where(lossy, noise, 0), size, point.ys if mode == "fwd" else point.xs)
+
+
+def _close_by(point: Point, run: Callable[[list[Any]], np.ndarray], signs: list[Any]) -> list[np.ndarray]:
+    return [run(dirs.stretched(point.xs, signs, j * CLOSE)) for j in UNEVEN]
 
 
 def amplified(point: Point, size: float) -> float:
@@ -111,9 +119,9 @@ def wiggle(point: Point, run: Callable[[list[Any]], np.ndarray]) -> np.ndarray:
     moves = [step for step in MOVES if step > 8 * eps]
     draws = []
     try:
-        for _ in range(DRAWS):
+        for factor in FACTORS:
             signs = dirs.signs(point.rng, point.xs)
-            found = [_fifth_difference(point, run, signs, step) for step in moves]
+            found = [_fifth_difference(point, run, signs, factor * step) for step in moves]
             noise = np.full(found[0].shape, np.inf)
             for wide, close in pairwise(found):
                 level = (close >= wide / 64) & (close > 0)

@@ -34,6 +34,7 @@ class Failure:
     guess: str = ""  # the kind of error, where it can be told: "the sign is flipped"
     table: str = ""  # numeric derivatives over the step, to see how they converge
     again: str = ""  # how to run this case again
+    smaller: str = ""  # how to run a smaller one that fails in the same way
     module: str = ""
 
     def __str__(self) -> str:
@@ -45,6 +46,7 @@ class Failure:
             point = f"seed {self.seed}"
         rows = {"sample": self.sample, "point": point, "argument": self.argument, "expected": self.expected}
         rows |= {"got": self.got, "where": self.where, "guess": self.guess, "numeric": self.table, "again": self.again}
+        rows["smaller"] = self.smaller
         for name, text in rows.items():
             if text:
                 lines += [f"  {name + ':':9} {row}" for row in [text.split("\n")[0]]]

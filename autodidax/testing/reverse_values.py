@@ -157,15 +157,25 @@ def _confirmed(
         return True
     if not np.all(linear_there(point, ts, est) | ~known) or _seen_from_afar(point, cts, ts, got, est):
         return False
-    if np.isfinite(got) and (point.beside or difference <= digits.ROUNDING * abs(want)):
-        run = lambda xs: np.array([dirs.pairing([point.pulled(xs, cts)[k]], [ts[k]])[0]])
-        terms = float(np.sum(np.abs(pack(cts) * est.value)))
-        noise = float(np.sum(digits.wiggle(point, run))) + digits.amplified(point, terms)
+    terms = float(np.sum(np.abs(pack(cts) * est.value)))
+    if np.isfinite(got) and (point.beside or difference <= digits.ROUNDING * terms):
+        noise = _wiggle(point, cts, k, ts) + digits.amplified(point, terms)
         if difference <= tolerance + ERRORS * noise:
             digits.warn(point, "rev", np.array([difference]), np.array([abs(want)]), None)
             return True
     _wrong_pairing(point, k, ts, got, want, tolerance)
     return True
+
+
+def _wiggle(point: Point, cts: list[Any], k: int, ts: list[Any]) -> float:
+    """Rounding noise of the pairing: its own or, where entries that move leave the domain, that of the others."""
+
+    def run(xs: list[Any]) -> np.ndarray:
+        terms = (dirs.wide(point.pulled(xs, cts)[k]) * dirs.wide(ts[k])).real.ravel()
+        return np.append(terms, np.sum(terms))
+
+    noise = digits.wiggle(point, run)
+    return max(float(noise[-1]), float(np.sqrt(np.sum(noise[:-1] ** 2)))) if noise.ndim else 0.0
 
 
 def _seen_from_afar(point: Point, cts: list[Any], ts: list[Any], got: float, est: Estimate) -> bool:

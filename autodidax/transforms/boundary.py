@@ -11,6 +11,7 @@ import numpy as np
 from autodidax import errors, tree
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, float0, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, redefines_arithmetic, shape_of
+from autodidax.core.tracebacks import boundary
 from autodidax.primitives.convert import zeros_like
 from autodidax.transforms.backward import cast
 from autodidax.transforms.reverse import SMALL
@@ -27,8 +28,11 @@ def name_of(fun: Any) -> str:
     return name
 
 
-def wrapping(wrapper: Any, fun: Any, transform: str = "", summary: str = "") -> Any:
-    """`wrapper` presented as what a transform makes of `fun`: its name, docstring and `__wrapped__`."""
+def wrapping(wrapper: Any, fun: Any, transform: str = "", summary: str = "", *, entrance: bool = True) -> Any:
+    """`wrapper` presented as what a transform makes of `fun`: its name, docstring and `__wrapped__`. As an `entrance`
+    from user code it also gives tidy tracebacks."""
+    if entrance:
+        wrapper = boundary(wrapper)
     wrapper.__name__ = wrapper.__qualname__ = f"{transform}_{name_of(fun)}" if transform else name_of(fun)
     documentation = getattr(fun, "__doc__", None)
     wrapper.__doc__ = f"{summary} {name_of(fun)}. {documentation or ''}".strip() if summary else documentation
@@ -58,9 +62,9 @@ def check_callable(transform: str, fun: Any) -> None:
     )
 
 
-def check_arity(error: TypeError, transform: str, *calls: tuple[Any, str]) -> None:
+def check_arity(error: TypeError, transform: str, *calls: tuple[Any, str, int]) -> None:
     """Raise ArgumentError for Python's own error of a function that does not take the arguments that a transform calls
-    it with; `calls` are the user's functions and how they are called."""
+    it with; `calls` are the user's functions, how they are called, and with how many arguments."""
     text = str(error)
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
@@ -69,18 +73,30 @@ def check_arity(error: TypeError, transform: str, *calls: tuple[Any, str]) -> No
         return
     if errors.is_user_code(traceback.tb_frame):  # the user's code made the call
         return
-    for fun, call in calls:
+    for fun, call, n in calls:
         name = getattr(fun, "__qualname__", name_of(fun))
-        if text.startswith(f"{name}() "):
+        if text.startswith(f"{name}() ") and not _takes(fun, n):
             raise errors.ArgumentError(
-                f"{transform}: {name_of(fun)} is called as {call}, but it {text.removeprefix(f'{name}() ')}",
+                f"{transform}: {name_of(fun)} is called as {call}: {text.removeprefix(f'{name}() ')}",
                 mend=f"define it with the arguments of {call}",
             ) from None
 
 
+def _takes(fun: Any, n: int) -> bool:
+    """Whether a function takes n positional arguments, as far as its signature shows."""
+    try:
+        inspect.signature(fun).bind(*[None] * n)
+    except TypeError:
+        return False
+    except ValueError:  # no signature to be had
+        return False
+    return True
+
+
 def structure_text(treedef: tree.PyTreeDef) -> str:
     """A structure as messages show it, with * for each leaf."""
-    return repr(treedef).removeprefix("PyTreeDef(").removesuffix(")")
+    text = repr(treedef).removeprefix("PyTreeDef(").removesuffix(")")
+    return "* (one array or number)" if text == "*" else text
 
 
 def parameter_names(fun: Any) -> tuple[str, ...]:

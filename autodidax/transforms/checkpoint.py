@@ -9,6 +9,7 @@ from autodidax import tree
 from autodidax.core.avals import Masked, ShapedArray
 from autodidax.core.interpreters import frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr, has_effects
+from autodidax.core.tracebacks import boundary
 from autodidax.transforms.boundary import (
     STATIC_INPUTS,
     as_value,
@@ -86,6 +87,7 @@ def _again(jaxpr: ClosedJaxpr, active: tuple[bool, ...], masked: tuple[bool, ...
 remat_p = Remat("checkpoint")
 
 
+@boundary
 def checkpoint(
     fun: Callable[..., Any],
     *,

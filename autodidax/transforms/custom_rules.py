@@ -18,14 +18,17 @@ from autodidax.core.interpreters import (
     get_aval,
     shape_of,
 )
+from autodidax.core.tracebacks import boundary
 from autodidax.transforms.backward import cast
 from autodidax.transforms.boundary import (
     as_output,
     as_value,
+    check_arity,
     check_callable,
     described,
     is_float0,
     name_of,
+    structure_text,
     zero_tangent,
 )
 from autodidax.transforms.closures import reached_tracers, rebuilt
@@ -48,10 +51,11 @@ class _CustomFunction:
             raise errors.ArgumentError(
                 f"{type(self).__name__} of {name_of(fun)}: nondiff_argnums {nondiff_argnums!r} and nondiff_argnames "
                 f"{nondiff_argnames!r} must be positions and names of its arguments",
-                mend="write nondiff_argnums=(0,)",
+                mend="write nondiff_argnums=(0,), or nondiff_argnames=('n',) for an argument n",
             )
         self.nondiff_argnums = (*nums, *(names.index(n) for n in argnames))
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError
 
@@ -64,7 +68,9 @@ class _CustomFunction:
         try:
             bound = inspect.signature(self.fun).bind(*args, **kwargs)
         except TypeError as e:
-            raise errors.ArgumentError(f"{name_of(self.fun)}: {e}", mend="match the function's signature") from None
+            raise errors.ArgumentError(
+                f"{name_of(self.fun)}: {e}", mend="give the arguments that it is defined with"
+            ) from None
         except ValueError:  # no signature to be had
             return list(args)
         if any(bound.signature.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY for name in bound.arguments):
@@ -148,12 +154,14 @@ class custom_jvp(_CustomFunction):
 
     jvp: Callable[..., Any] | None = None
 
+    @boundary
     def defjvp(self, jvp: Callable[..., Any], symbolic_zeros: bool = False) -> Callable[..., Any]:
         """Set the forward rule; may be used as a decorator."""
         check_callable("defjvp", jvp)
         self.jvp = jvp
         return jvp
 
+    @boundary
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """One rule an argument, `rule(tangent, out, *args)`; None where the argument has no derivative."""
         if self.nondiff_argnums:
@@ -184,6 +192,7 @@ class custom_jvp(_CustomFunction):
 
         self.jvp = rule
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.jvp is None:
             raise errors.ArgumentError(
@@ -216,7 +225,12 @@ class custom_jvp(_CustomFunction):
             return outs, [None] * len(outs)
         ts = [zero_tangent(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
         assert self.jvp is not None
-        result = self.jvp(*aside, in_tree.unflatten(primals), in_tree.unflatten(ts))
+        args = (*aside, in_tree.unflatten(primals), in_tree.unflatten(ts))
+        try:
+            result = self.jvp(*args)
+        except TypeError as error:
+            check_arity(error, f"custom_jvp {name}", (self.jvp, _call("rule", aside, "primals, tangents"), len(args)))
+            raise
         if not isinstance(result, tuple | list) or len(result) != 2:
             raise errors.TreeError(
                 f"the rule of custom_jvp {name} must return a pair (out, tangent), it returned {described(result)}",
@@ -232,7 +246,8 @@ def _checked_tangents(name: str, out_tree: Any, outs: list[Any], tangent: Any) -
         ts, own_tree = tree.flatten(tangent)
     if own_tree != out_tree:
         raise errors.TreeError(
-            f"the rule of custom_jvp {name}: the tangent's tree {own_tree} is not the output's {out_tree}",
+            f"the rule of custom_jvp {name}: the tangent's tree {structure_text(own_tree)} is not the output's "
+            f"{structure_text(out_tree)}",
             mend="return a tangent with the structure of the output",
         )
     checked: list[Any] = []
@@ -276,6 +291,7 @@ class custom_vjp(_CustomFunction):
     fwd: Callable[..., Any] | None = None
     bwd: Callable[..., Any] | None = None
 
+    @boundary
     def defvjp(
         self,
         fwd: Callable[..., Any],
@@ -288,6 +304,7 @@ class custom_vjp(_CustomFunction):
         check_callable("defvjp", bwd)
         self.fwd, self.bwd = fwd, bwd
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.fwd is None or self.bwd is None:
             raise errors.ArgumentError(
@@ -323,7 +340,12 @@ class custom_vjp(_CustomFunction):
     def _fwd(self, aside: list[Any], chosen: Any, out_box: list[Any], residual_box: list[Any]) -> Any:
         """Flat outputs and flat residuals; residuals that are no values (strings, say) stay behind in the box."""
         assert self.fwd is not None
-        result = self.fwd(*self._joined(aside, chosen))
+        args = self._joined(aside, chosen)
+        try:
+            result = self.fwd(*args)
+        except TypeError as error:
+            check_arity(error, f"custom_vjp {name_of(self.fun)}", (self.fwd, "fwd(*args)", len(args)))
+            raise
         if not isinstance(result, tuple | list) or len(result) != 2:
             raise errors.TreeError(
                 f"the fwd of custom_vjp {name_of(self.fun)} must return a pair (out, residuals), it returned "
@@ -343,8 +365,19 @@ class custom_vjp(_CustomFunction):
         dynamic, fixed = iter(residuals), iter(kept)
         whole = treedef.unflatten([next(fixed) if s else next(dynamic) for s in static])
         assert self.bwd is not None
-        gs = self.bwd(*aside, whole, out_box[0].unflatten(cts))
+        args = (*aside, whole, out_box[0].unflatten(cts))
+        try:
+            gs = self.bwd(*args)
+        except TypeError as error:
+            call = _call("bwd", aside, "residuals, ct")
+            check_arity(error, f"custom_vjp {name_of(self.fun)}", (self.bwd, call, len(args)))
+            raise
         return _checked_cotangents(name_of(self.fun), gs, in_tree, avals)
+
+
+def _call(name: str, aside: Sequence[Any], rest: str) -> str:
+    """How a rule is called, for messages."""
+    return f"{name}({'*nondiff, ' if aside else ''}{rest})"
 
 
 def _is_value(x: Any) -> bool:
@@ -370,7 +403,8 @@ def _checked_cotangents(name: str, gs: Any, in_tree: Any, avals: list[Any]) -> l
             leaves, own = tree.flatten(g)
         if own != sub:
             raise errors.TreeError(
-                f"the bwd of custom_vjp {name}: the cotangent of argument {k} has the tree {own}, the argument {sub}",
+                f"the bwd of custom_vjp {name}: the cotangent of argument {k} has the tree "
+                f"{structure_text(own)}, the argument {structure_text(sub)}",
                 mend="return a cotangent with the structure of the argument",
             )
         flat += leaves

@@ -10,6 +10,7 @@ import numpy as np
 from autodidax import errors, tree
 from autodidax.core.avals import ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, get_aval
+from autodidax.core.tracebacks import boundary
 from autodidax.transforms.backward import backward, replay, transpose_record
 from autodidax.transforms.boundary import (
     argument_name,
@@ -78,6 +79,7 @@ def _match_trees(transform: str, primals: Any, tangents: Any, kinds: tuple[str, 
     )
 
 
+@boundary
 def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
     """Value of `fun` at the primals and its derivative along the tangents (forward mode).
 
@@ -144,6 +146,7 @@ class Pullback:
         self._out_tree = out_tree
         self._name = name
 
+    @boundary
     def __call__(self, *output_cts: Any) -> Any:
         ct = _one_cotangent(f"the pullback of {self._name}", output_cts)
         cts = _match_trees(f"pullback of {self._name}", self._out_tree, ct, ("output", "cotangent"))
@@ -162,6 +165,7 @@ class Pullback:
         return f"<pullback of {self._name}>"
 
 
+@boundary
 def vjp(fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Any = ()) -> Any:
     """Value of `fun` at the primals, and the function that pulls cotangents back to the arguments (reverse mode).
 
@@ -211,6 +215,7 @@ def _outputs(trace: Any, outs: list[Any]) -> tuple[list[Any], list[Any]]:
     return nodes, values
 
 
+@boundary
 def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """Value of `fun` at the primals, and its derivative there as a linear function of tangents, which runs without
     evaluating `fun` again.
@@ -240,6 +245,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     out_avals = [get_aval(v) for v in values]
     in_avals = [get_aval(x) for x in xs]
 
+    @boundary
     def f_jvp(*tangents: Any) -> Any:
         ts = _match_trees(f"linearized {name}", treedef, tuple(tangents), ("primals", "tangents"))
         ts = [
@@ -257,6 +263,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     return (*result, aux) if has_aux else result
 
 
+@boundary
 def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = ()) -> Callable[[Any], tuple[Any, ...]]:
     """The transpose of a linear function, from the shapes and dtypes of its arguments alone.
 
@@ -297,6 +304,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
             )
         out_avals.append(get_aval(x))
 
+    @boundary
     def transposed(*output_cts: Any) -> tuple[Any, ...]:
         ct = _one_cotangent(f"the transpose of {name}", output_cts)
         cts = _match_trees(f"transpose of {name}", out_tree, ct, ("output", "cotangent"))

@@ -8,6 +8,7 @@ from typing import Any, Literal, overload
 
 from autodidax import errors, tree
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.core.tracebacks import boundary
 from autodidax.primitives.reductions import reduce_sum
 from autodidax.transforms.backward import backward
 from autodidax.transforms.boundary import (
@@ -144,6 +145,7 @@ def value_and_grad(
     *,
     argnames: Argnames = None,
 ) -> Callable[P, tuple[T, Any]]: ...
+@boundary
 def value_and_grad(
     fun: Callable[..., Any],
     argnums: Any = None,
@@ -224,7 +226,7 @@ def _value_and_grad(
         value = fresh_outputs([value], always=True)[0]
         return ((value, aux) if has_aux else value), selection.pack(grads)
 
-    return wrapping(value_and_grad_f, fun, transform, "Value and gradient of")
+    return wrapping(value_and_grad_f, fun, transform, "Value and gradient of", entrance=transform != "grad")
 
 
 def _gradients(tape: list[Any], node: int | None, value: Any, inputs: list[Any]) -> list[Any]:
@@ -320,6 +322,7 @@ def grad(
     *,
     argnames: Argnames = None,
 ) -> Callable[P, Any]: ...
+@boundary
 def grad(
     fun: Callable[..., Any],
     argnums: Any = None,
@@ -350,6 +353,7 @@ def grad(
     return wrapping(grad_f, fun, "grad", "Gradient of")
 
 
+@boundary
 def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]:
     """Gradient of a scalar function, and its Hessian times a tangent, at the cost of a few evaluations.
 
@@ -367,6 +371,7 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]
     return jvp(grad(fun, argnums), primals, tangents)
 
 
+@boundary
 def elementwise_grad(fun: Callable[P, Any], argnums: Argnums = None, *, argnames: Argnames = None) -> Callable[P, Any]:
     """A function that returns the derivative of an elementwise function at each entry: the gradient of the sum of its
     output.
@@ -381,4 +386,4 @@ def elementwise_grad(fun: Callable[P, Any], argnums: Argnums = None, *, argnames
         y = as_output(fun(*args, **kwargs), lambda: f"elementwise_grad: the output of {name_of(fun)}")
         return reduce_sum(y, axes=tuple(range(len(shape_of(y)))))
 
-    return grad(wrapping(total, fun), argnums, argnames=argnames)
+    return grad(wrapping(total, fun, entrance=False), argnums, argnames=argnames)

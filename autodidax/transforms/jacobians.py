@@ -9,6 +9,7 @@ import numpy as np
 
 from autodidax import errors, tree
 from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.core.tracebacks import boundary
 from autodidax.primitives.shape import reshape
 from autodidax.transforms.boundary import (
     argument_name,
@@ -75,7 +76,7 @@ def _close(fun: Any, selection: Selection, args: Any, kwargs: Any) -> tuple[Call
         paths = [(k, path) for k, x in zip(keys, chosen, strict=True) for path, _ in tree.leaves_with_path(x)]
         return [f"{argument_name(fun, k)}{tree.keystr(path)} of {name_of(fun)}" for k, path in paths]
 
-    return wrapping(partial, fun), chosen, names
+    return wrapping(partial, fun, entrance=False), chosen, names
 
 
 def _check_inputs(
@@ -91,6 +92,7 @@ def _check_inputs(
             )
 
 
+@boundary
 def jacfwd(
     fun: Callable[P, Any],
     argnums: Any = None,
@@ -134,6 +136,7 @@ def jacfwd(
     return wrapping(jacfwd_f, fun, "jacfwd", "Jacobian of")
 
 
+@boundary
 def jacrev(
     fun: Callable[P, Any],
     argnums: Any = None,
@@ -189,6 +192,7 @@ def _assemble(chosen: Any, leaves: list[Any], selection: Selection) -> Any:
 jacobian = jacrev
 
 
+@boundary
 def hessian(
     fun: Callable[P, Any],
     argnums: Any = None,

@@ -15,6 +15,7 @@ from autodidax.config import config
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
 from autodidax.core.interpreters import Tracer, frames, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.tracebacks import boundary, tidy
 from autodidax.transforms.batching import BatchTrace
 from autodidax.transforms.boundary import (
     STATIC_INPUTS,
@@ -24,10 +25,12 @@ from autodidax.transforms.boundary import (
     leaf_names,
     name_of,
     parameter_names,
+    unshared,
     wrapping,
 )
 from autodidax.transforms.calls import jit_p, waits_for_program
 from autodidax.transforms.closures import reaches_tracer
+from autodidax.transforms.side_effects import Constants
 from autodidax.transforms.signatures import JitFunction, P, T
 from autodidax.transforms.staging import StaticArguments, stage_call, struct_aval
 
@@ -77,6 +80,7 @@ class CompiledFunction:
 
     as_text = source
 
+    @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         leaves, in_tree = tree.flatten((args, kwargs))
         if in_tree != self._in_tree:
@@ -125,6 +129,7 @@ def jit(
     inline: bool = False,
     backend: str = "numpy",
 ) -> Callable[[Callable[P, T]], JitFunction[P, T]]: ...
+@boundary
 def jit(
     fun: Callable[..., Any] | None = None,
     *,
@@ -166,36 +171,44 @@ def jit(
         own = _programs.setdefault(fun, {}).setdefault((frozenset(statics.nums), frozenset(statics.names)), own)
 
     def jit_f(*args: Any, **kwargs: Any) -> Any:
-        if config.disable_jit:
-            return fun(*args, **kwargs)
-        static: Any = ()
-        dynamic, new_kwargs = args, kwargs
-        if not no_statics:
-            dynamic, new_kwargs, static = statics.split(args, kwargs)
-        leaves, in_tree = tree.flatten((dynamic, new_kwargs))
-        signature, traced = _signature(leaves)
-        open_transforms = frames()
-        if signature is None:
-            names = lambda: leaf_names(fun, dynamic, new_kwargs)
-            leaves = [
-                as_value(x, lambda k=k: f"jit: {names()[k]} of {name_of(fun)}", STATIC_INPUTS) for k, x in enumerate(leaves)
-            ]
+        try:
+            if config.disable_jit:
+                return unshared(fun(*args, **kwargs), (args, kwargs))
+            static: Any = ()
+            dynamic, new_kwargs = args, kwargs
+            if not no_statics:
+                dynamic, new_kwargs, static = statics.split(args, kwargs)
+            leaves, in_tree = tree.flatten((dynamic, new_kwargs))
             signature, traced = _signature(leaves)
-        key = (in_tree, signature, _static_key(static), _axes(open_transforms) if open_transforms else ())
-        entry = own.get(key)
-        if entry is None or (open_transforms and reaches_tracer(fun)):
-            avals = [get_aval(x) for x in leaves]
-            program, captured, out_tree = stage_call("jit", fun, dynamic, new_kwargs, static, avals)
-            entry = program, out_tree, captured
-            if not captured:
-                own[key] = entry
-        program, out_tree, captured = entry
-        if traced or captured or (open_transforms and waits_for_program(program)):
-            outs = jit_p(*captured, *leaves, jaxpr=program, name=name_of(fun))
-            return out_tree.unflatten(outs)
-        outs = compiled(program, backend)(*leaves)
-        return out_tree.unflatten(fresh_outputs(outs, leaves))
+            open_transforms = frames()
+            if signature is None:
+                names = lambda: leaf_names(fun, dynamic, new_kwargs)
+                leaves = [
+                    as_value(x, lambda k=k: f"jit: {names()[k]} of {name_of(fun)}", STATIC_INPUTS)
+                    for k, x in enumerate(leaves)
+                ]
+                signature, traced = _signature(leaves)
+            key = (in_tree, signature, _static_key(static), _axes(open_transforms) if open_transforms else ())
+            entry = own.get(key)
+            if entry is None or (open_transforms and reaches_tracer(fun)):
+                avals = [get_aval(x) for x in leaves]
+                program, captured, out_tree = stage_call("jit", fun, dynamic, new_kwargs, static, avals)
+                entry = program, out_tree, captured, Constants(fun) if config.check_side_effects else None
+                if not captured:
+                    own[key] = entry
+            program, out_tree, captured, constants = entry
+            if constants is not None:
+                constants.report()
+            if traced or captured or (open_transforms and waits_for_program(program)):
+                outs = jit_p(*captured, *leaves, jaxpr=program, name=name_of(fun))
+                return out_tree.unflatten(outs)
+            outs = compiled(program, backend)(*leaves)
+            return out_tree.unflatten(fresh_outputs(outs, leaves))
+        except Exception as error:
+            tidy(error)  # as `boundary` does, without another call
+            raise
 
+    @boundary
     def lower(*args: Any, **kwargs: Any) -> Lowered:
         dynamic, new_kwargs, static = statics.split(args, kwargs)
         leaves, in_tree = tree.flatten((dynamic, new_kwargs))
@@ -206,7 +219,7 @@ def jit(
 
     jit_f.lower = lower  # type: ignore[attr-defined]  # part of the interface
     jit_f.clear_cache = own.clear  # type: ignore[attr-defined]  # part of the interface
-    return wrapping(jit_f, fun)
+    return wrapping(jit_f, fun, entrance=False)
 
 
 _type_keys: dict[Any, Any] = {t: t for t in PYTHON_SCALARS} | {bool: bool}

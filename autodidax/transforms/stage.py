@@ -9,7 +9,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
-from autodidax.core.interpreters import AbstractTracer, Trace, Tracer, get_aval, is_quiet
+from autodidax.core.interpreters import AbstractTracer, Trace, Tracer, get_aval, is_ended, is_quiet, leaked
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from autodidax.core.sources import scopes, staged_mark
 
@@ -63,6 +63,8 @@ class StageTrace(Trace):
                 return x.node
             entry = self.captured.get(id(x))
             if entry is None:
+                if is_ended(x._trace):
+                    raise leaked(x._trace)
                 entry = self.captured[id(x)] = (x, Var(get_aval(x)))
             return entry[1]
         if type(x) in PYTHON_SCALARS or isinstance(x, np.generic | bool):

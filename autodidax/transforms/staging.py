@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors, tree
+from autodidax.config import config
 from autodidax.core.avals import ShapedArray, ShapeDtypeStruct
 from autodidax.core.interpreters import Tracer, get_aval
 from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.tracebacks import boundary
 from autodidax.transforms.boundary import (
     STATIC_INPUTS,
     argument_name,
@@ -23,6 +25,7 @@ from autodidax.transforms.boundary import (
     name_of,
     parameter_names,
 )
+from autodidax.transforms.side_effects import Watch
 from autodidax.transforms.stage import stage
 
 
@@ -73,7 +76,7 @@ class StaticArguments:
                 raise errors.ArgumentError(
                     f"{self.transform} of {name_of(self.fun)}: the static {argument_name(self.fun, place)} is "
                     f"{described(value)}",
-                    mend="make the argument dynamic, or pass a plain value: static ones are known when a program is written",
+                    mend="make the argument dynamic, or pass a plain value: static ones must be known",
                 )
             try:
                 hash(value)
@@ -146,7 +149,10 @@ def stage_call(
         return [as_output(x, lambda k=k: f"{transform}: output {k} of {name_of(fun)}") for k, x in enumerate(outs)]
 
     names = lambda: _dynamic_names(fun, args, kwargs, static)
+    watch = Watch(transform, fun) if config.check_side_effects else None
     program, captured = stage(flat, avals, transform=transform, name=name_of(fun), arg_names=names)
+    if watch is not None:
+        watch.report()
     return program, captured, box[0]
 
 
@@ -180,6 +186,7 @@ def make_jaxpr(
     """
     check_callable("make_jaxpr", fun)
 
+    @boundary
     def make_jaxpr_f(*args: Any, **kwargs: Any) -> Any:
         from_names = StaticArguments("make_jaxpr", fun, static_argnums, static_argnames, parameter_names(fun))
         dynamic, new_kwargs, static = from_names.split(args, kwargs)
@@ -199,6 +206,7 @@ def _struct(a: ShapedArray) -> ShapeDtypeStruct:
     return ShapeDtypeStruct(a.shape, a.dtype, a.weak_type)
 
 
+@boundary
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Shapes and dtypes of `fun`'s outputs, as ShapeDtypeStructs, without running it; arguments may be structs too.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from autodidax import errors, tree
 from autodidax.core.interpreters import shape_of
+from autodidax.core.tracebacks import boundary
 from autodidax.primitives.shape import broadcast_to, moveaxis
 from autodidax.transforms.batching import BatchTrace
 from autodidax.transforms.boundary import (
@@ -24,6 +25,7 @@ from autodidax.transforms.boundary import (
 from autodidax.transforms.signatures import P, T
 
 
+@boundary
 def vmap(
     fun: Callable[P, T],
     in_axes: Any = 0,

@@ -11,7 +11,14 @@ X = np.array([0.5, -1.5, 2.5])
 kept = None
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: add: a value traced by grad of loss was used after that transform had ended
+      in: global_name (here)
+      mend: return the value from loss (use has_aux=True for extras) instead of storing it
+    """,
+)
 def global_name():
     def loss(x):
         global kept
@@ -22,7 +29,14 @@ def global_name():
     kept + 1.0  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: reduce_sum: a value traced by jit of step was used after that transform had ended
+      in: list_of_values_from_jit (here)
+      mend: return the value from step instead of storing it
+    """,
+)
 def list_of_values_from_jit():
     history = []
 
@@ -34,7 +48,14 @@ def list_of_values_from_jit():
     np.sum(history[0])  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: a value traced by jit of step was used after that transform had ended
+      in: list_of_values_turned_into_an_array (here)
+      mend: return the value from step instead of storing it
+    """,
+)
 def list_of_values_turned_into_an_array():
     history = []
 
@@ -46,21 +67,42 @@ def list_of_values_turned_into_an_array():
     np.array(history)  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: a value traced by vmap of <lambda> was used after that transform had ended
+      in: printed_after_vmap (here)
+      mend: return the value from <lambda> instead of storing it
+    """,
+)
 def printed_after_vmap():
     history = []
     vmap(lambda x: history.append(x) or x)(X)
     float(history[0])  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: a value traced by grad of <lambda> was used after that transform had ended
+      in: formatted_after_grad (here)
+      mend: return the value from <lambda> (use has_aux=True for extras) instead of storing it
+    """,
+)
 def formatted_after_grad():
     history = []
     grad(lambda x: history.append(x) or x)(1.0)
     print(f"{history[0]:.3f}")  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: reduce_sum: a value traced by jit of Model was used after that transform had ended
+      in: attribute_of_a_model (here)
+      mend: return the value from Model instead of storing it
+    """,
+)
 def attribute_of_a_model():
     class Model:
         def __call__(self, x):
@@ -72,7 +114,14 @@ def attribute_of_a_model():
     model.hidden.mean()  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: gt: a value traced by grad of loss was used after that transform had ended
+      in: branch_on_a_leaked_value (here)
+      mend: return the value from loss (use has_aux=True for extras) instead of storing it
+    """,
+)
 def branch_on_a_leaked_value():
     cache = {}
 
@@ -85,7 +134,14 @@ def branch_on_a_leaked_value():
         pass
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: mul: a value traced by jit of f was used after that transform had ended
+      in: <lambda> (here)
+      mend: return the value from f instead of storing it
+    """,
+)
 def closure_that_is_called_later():
     def setup(x):
         scale = x * 2.0
@@ -102,7 +158,14 @@ def closure_that_is_called_later():
     later[0](3.0)
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: add: a value traced by scan of step was used after that transform had ended
+      in: total (here), under jit of total
+      mend: return the value from step in the carry or as y instead of storing it
+    """,
+)
 def carry_of_a_scan_in_jit():
     seen = []
 
@@ -118,7 +181,14 @@ def carry_of_a_scan_in_jit():
     total(X)
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: mul: a value traced by cond of positive was used after that transform had ended
+      in: f (here), under jit of f
+      mend: return the value from positive and from the other branches instead of storing it
+    """,
+)
 def value_of_a_branch_in_jit():
     seen = []
 
@@ -134,7 +204,14 @@ def value_of_a_branch_in_jit():
     f(1.0)
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: a value traced by jit of add was used after that transform had ended
+      in: add (here), under jit of add
+      mend: return the value from add instead of storing it
+    """,
+)
 def second_call_with_a_value_of_the_first():
     state = {"sum": 0.0}
 
@@ -147,7 +224,14 @@ def second_call_with_a_value_of_the_first():
     add(np.ones(2))
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: getitem: a value traced by grad of loss was used after that transform had ended
+      in: <genexpr> (here)
+      mend: return the value from loss (use has_aux=True for extras) instead of storing it
+    """,
+)
 def returned_generator():
     def rows(x):
         return (2.0 * row for row in x)  # <- here
@@ -162,35 +246,70 @@ def returned_generator():
     next(held[0])
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: mul: a value traced by jvp of <lambda> was used after that transform had ended
+      in: <lambda> (here), under grad of <lambda>
+      mend: return the value from <lambda> (use has_aux=True for extras) instead of storing it
+    """,
+)
 def argument_of_another_transform():
     values = []
     jvp(lambda x: values.append(x) or x, (1.0,), (1.0,))
     grad(lambda x: x * values[0])(2.0)  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: jit: a value traced by grad of <lambda> was used after that transform had ended
+      in: leak_into_a_jitted_function (here)
+      mend: return the value from <lambda> (use has_aux=True for extras) instead of storing it
+    """,
+)
 def leak_into_a_jitted_function():
     values = []
     grad(lambda x: values.append(x) or x)(1.0)
     jit(lambda x: x * 2.0)(values[0])  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: exp: a value traced by linearize of <lambda> was used after that transform had ended
+      in: leak_out_of_linearize (here)
+      mend: return the value from <lambda> (use has_aux=True for extras) instead of storing it
+    """,
+)
 def leak_out_of_linearize():
     values = []
     linearize(lambda x: values.append(x) or x, 1.0)
     np.exp(values[0])  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: getitem: a value traced by vmap of <lambda> was used after that transform had ended
+      in: indexed_after_its_end (here)
+      mend: return the value from <lambda> instead of storing it
+    """,
+)
 def indexed_after_its_end():
     values = []
     vmap(lambda x: values.append(x) or x.sum())(np.ones((2, 3)))
     values[0][1]  # <- here
 
 
-@bad(TypeError)
+@bad(
+    TypeError,
+    """
+    UnexpectedTracerError: mul: a value traced by grad of loss was used after that transform had ended
+      in: work (here)
+      mend: return the value from loss (use has_aux=True for extras) instead of storing it
+    """,
+)
 def thread_that_goes_on_after_the_transform():
     ended = threading.Event()
     caught = []
@@ -212,24 +331,4 @@ def thread_that_goes_on_after_the_transform():
     grad(loss)(1.0)
     ended.set()
     threads[0].join()
-    raise caught[0]
-
-
-@bad(TypeError)
-def another_thread_while_the_program_is_written():
-    caught = []
-
-    def work(x):
-        try:
-            caught.append(x * 2.0)  # <- here
-        except TypeError as error:
-            caught.append(error)
-
-    def loss(x):
-        thread = threading.Thread(target=work, args=(x,))
-        thread.start()
-        thread.join()
-        return caught[0]
-
-    jit(loss)(1.0)
     raise caught[0]

@@ -1,7 +1,7 @@
 """The form of the tables: a program stands under the exact error that it gets.
 
-A text is written as Python shows it, the name of the class first. A line that is indented by four spaces or more goes on
-with the line before it. Where the error names the line that is marked with `# <- here`, the text says `(here)`.
+A text is written as Python shows it, the name of the class first. A line that is indented by four spaces or more goes
+on with the line before it. Where the error names the line that is marked with `# <- here`, the text says `(here)`.
 """
 
 import inspect

@@ -191,7 +191,7 @@ LEAKS = {
     "jit": (lambda f: jit(f).lower(1.0), "jit"),
     "make_jaxpr": (lambda f: ad.make_jaxpr(f)(1.0), "make_jaxpr"),
     "linear_transpose": (lambda f: ad.linear_transpose(f, 1.0), "linear_transpose"),
-    "map": (lambda f: jit(lambda x: lax.map(f, x))(np.ones(2)), "scan"),
+    "map": (lambda f: jit(lambda x: lax.map(f, x))(np.ones(2)), "map"),
 }
 
 
