@@ -59,7 +59,7 @@ _OPTIONS = {
     "enable_x64": _Option(True, _always_64_bit, "64-bit dtypes: always on"),
     "debug_nans": _Option(False, _boolean, "raise at the operation that first makes a NaN"),
     "debug_infs": _Option(False, _boolean, "raise at the operation that first makes an inf"),
-    "check_side_effects": _Option(False, _boolean, "warn of side effects of traced functions, and of changed constants"),
+    "check_side_effects": _Option(False, _boolean, "warn of side effects of traced functions, of changed constants"),
     "disable_jit": _Option(False, _boolean, "run the functions given to jit as they are"),
     "numpy_dtype_promotion": _Option("standard", _one_of("standard"), "promotion of dtypes: NumPy's"),
     "traceback_filtering": _Option(

@@ -60,6 +60,14 @@ def _no_scopes() -> tuple[str, ...]:
 
 active_transforms: Callable[[], list[str]] = _no_transforms
 """Describes the open transforms, innermost first, for the ``in:`` line; ``core`` puts its own here."""
+def _no_place() -> tuple[str, int, str] | None:
+    return None
+
+
+evaluators: set[CodeType] = set()
+"""The code of the functions that go through an operation of the user's after another, long after they were written."""
+evaluated_place: Callable[[], tuple[str, int, str] | None] = _no_place
+"""The user's line that the innermost of them is at; ``core`` puts its own here."""
 active_scopes: Callable[[], tuple[str, ...]] = _no_scopes
 """The names of the open scopes, outermost first, for the ``in:`` line; ``core`` puts its own here."""
 
@@ -128,7 +136,13 @@ def own_function_of(error: BaseException) -> str | None:
 
 
 def _here() -> tuple[str, int, str] | None:
-    """The present line of user code, with the named scopes around it."""
+    """The present line of user code, with the named scopes around it: that of the equation where a staged program is
+    being evaluated, or walked backward."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and not is_user_code(frame):
+        if frame.f_code in evaluators and (place := evaluated_place()) is not None:
+            return place
+        frame = frame.f_back
     where = user_frame()
     scopes = active_scopes()
     return (*where[:2], "/".join((where[2], *scopes))) if where is not None and scopes else where

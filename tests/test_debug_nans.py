@@ -10,6 +10,7 @@ import pytest
 import autodidax as ad
 import autodidax.numpy as anp
 from autodidax import lax
+from autodidax.compile import program as compiler
 from autodidax.core.jaxpr import has_effects
 from autodidax.core.primitive import Primitive, pointwise, registry
 from autodidax.errors import NanError
@@ -56,7 +57,7 @@ def quotient(x):
 
 
 def difference(x):
-    y = x * np.inf
+    y = x * (x * np.inf)
     return y - y  # nan
 
 
@@ -69,11 +70,12 @@ def power(x):
 
 
 def product(x):
-    return anp.dot(x - x, anp.full(x.shape, np.inf))  # nan
+    return anp.dot(x - x, x * np.inf)  # nan
 
 
 FORWARD = {
-    root: "sqrt", logarithm: "log", quotient: "div", difference: "sub", arcus: "arcsin", power: "pow", product: "dot",
+    root: {"sqrt"}, logarithm: {"log"}, quotient: {"div"}, difference: {"sub"}, arcus: {"arcsin"},
+    power: {"pow"}, product: {"dot", "matmul", "vecdot"},
 }  # fmt: skip
 X = np.array([1.0, 1.5, 3.0])
 
@@ -91,12 +93,12 @@ FORWARD_RUNS = {
     "vmap": lambda f: ad.vmap(f)(np.stack([X, X])),
     "vmap of grad": lambda f: ad.vmap(ad.grad(total(f)))(np.stack([X, X])),
     "jit": lambda f: ad.jit(f)(X),
-    "jit of grad": lambda f: ad.jit(ad.grad(total(f)))(X),
+    "jit of value and gradient": lambda f: ad.jit(ad.value_and_grad(total(f)))(X),  # of grad alone the value is pruned
     "grad of jit": lambda f: ad.grad(ad.jit(total(f)))(X),
     "jit of vmap": lambda f: ad.jit(ad.vmap(f))(np.stack([X, X])),
     "vmap of jit": lambda f: ad.vmap(ad.jit(f))(np.stack([X, X])),
     "jit of jit": lambda f: ad.jit(lambda x: ad.jit(f)(x))(X),
-    "jit of hessian": lambda f: ad.jit(ad.hessian(total(f)))(X),
+    "jit of jvp": lambda f: ad.jit(lambda x: ad.jvp(f, (x,), (x,)))(X),
     "checkpoint": lambda f: ad.grad(ad.checkpoint(total(f)))(X),
     "scan under jit": lambda f: ad.jit(lambda xs: lax.scan(lambda c, x: (c, f(x)), 0.0, xs))(np.stack([X, X])),
     "grad of scan under jit": lambda f: ad.grad(
@@ -117,7 +119,7 @@ FORWARD_RUNS = {
 def test_forward(f, primitive, run):
     error = raised(lambda: run(f))
     assert error.stage == "forward"
-    assert error.primitive == {"dot": "matmul", "pow": "power"}.get(primitive, primitive) or error.primitive == primitive
+    assert error.primitive in primitive
     assert f"in: {marked(f)}" in str(error)
 
 
@@ -130,6 +132,11 @@ def test_the_text():
     )
 
 
+def test_rows_are_counted_together():
+    error = raised(lambda: ad.vmap(root)(np.stack([X, -X])))
+    assert "in 5 of 6 entries of all rows together from operands without nan: f64[3] -> f64[3]" in str(error)
+
+
 PLAIN = {
     "ufunc of one": (lambda x: anp.sqrt(-x), "sqrt"),
     "ufunc of two": (lambda x: anp.divide(x - x, 0.0), "divide"),
@@ -137,7 +144,7 @@ PLAIN = {
     "ufunc with a keyword": (lambda x: anp.sqrt(-x, dtype=np.float32), "sqrt"),
     "function": (lambda x: anp.dot(x - x, [np.inf, 1.0, 1.0]), "dot"),
     "lax": (lambda x: lax.sqrt(-x), "sqrt"),
-    "primitive with parameters": (lambda x: registry["reduce_sum"](np.array([np.inf, -np.inf]), axes=(0,)), "reduce_sum"),
+    "primitive with parameters": (lambda x: registry["reduce_sum"](np.inf * np.array([1, -1]), axes=(0,)), "reduce_sum"),
     "loop": (lambda x: lax.fori_loop(0, 2, lambda i, c: anp.sqrt(c - 2.0), 3.0), "sqrt"),
 }  # fmt: skip
 
@@ -165,12 +172,12 @@ def angle(x):
     return anp.arctan2(x, x)  # nan
 
 
-def deviation(x):
-    return anp.std(x - x) + 0.0 * x  # nan
-
-
 Z = np.array([0.0, 1.0, 4.0])
-DERIVATIVES = {root_times_zero: ("sqrt", root_times_zero), log_times_zero: ("sqrt", root_times_zero), angle: ("arctan2", angle)}
+DERIVATIVES = {
+    root_times_zero: ("sqrt", root_times_zero),
+    log_times_zero: ("sqrt", root_times_zero),
+    angle: ("arctan2", angle),
+}
 BACKWARD_RUNS = {
     "grad": lambda f: ad.grad(total(f))(Z),
     "vjp": lambda f: ad.vjp(f, Z)[1](np.ones(3)),
@@ -227,16 +234,6 @@ def test_a_pullback_from_before_names_the_primitive():
 
 
 def test_cotangents_that_cancel():
-    def f(x):
-        y = x + 1.0
-        return y * np.inf - y * np.inf
-
-    with ad.debug_nans(True), np.errstate(all="ignore"), pytest.raises(NanError):
-        ad.grad(f)(1.0)
-
-    def g(x):
-        return anp.where(x > 0, x, 0.0) * 1e308 * 10.0 + x * -1e308 * 10.0
-
     with np.errstate(all="ignore"):
         error = raised(lambda: ad.vjp(lambda x: (x * 1e308, x * -1e308), 2.0)[1]((1e308, 1e308)))
     assert error.stage == "backward"
@@ -254,7 +251,7 @@ def bad_forward(x):
 
 def bad_backward(x, ct):
     zero = ct - ct
-    return (zero / (x - x),)  # nan
+    return (anp.divide(zero, x - x),)  # nan
 
 
 with_bad_rule.defvjp(bad_forward, bad_backward)
@@ -262,12 +259,12 @@ with_bad_rule.defvjp(bad_forward, bad_backward)
 
 @pytest.mark.parametrize("run", [ad.grad, lambda f: ad.jit(ad.grad(f))], ids=["eager", "jit"])
 def test_a_rule_of_the_users(run):
-    error = raised(lambda: run(with_bad_rule)(1.0))
-    assert "nan" in str(error)
+    error = raised(lambda: run(lambda x: with_bad_rule(x) * 1.0)(np.float64(1.0)))
+    assert "made nan" in str(error)
 
 
 def test_the_line_in_a_rule_of_the_users_is_named_in_an_eager_run():
-    assert f"in: {marked(bad_backward)}" in str(raised(lambda: ad.grad(lambda x: with_bad_rule(x) * 1.0)(1.0)))
+    assert f"in: {marked(bad_backward)}" in str(raised(lambda: ad.grad(lambda x: anp.sum(with_bad_rule(x)))(X)))
 
 
 def test_scopes_are_named():
@@ -341,10 +338,15 @@ def test_raises_nothing(run):
         np.testing.assert_array_equal(checked, plain)
 
 
+def one_like(x):
+    """A cotangent of ones, where there is one."""
+    return np.ones(x.shape, x.dtype if x.dtype.kind in "fc" else ad.float0)
+
+
 def cases():
     rng = np.random.default_rng(7)
     for p in registry:
-        if p.higher_order or p.effect or p.nondifferentiable:
+        if p.higher_order or p.effect or p.nondifferentiable or p.zero_derivative:
             continue
         for k, s in zip(range(4), p.samples(rng), strict=False):
             if any(np.asarray(a).dtype.kind in "fc" for a in s.args):
@@ -357,7 +359,7 @@ def test_values_and_derivatives_of_every_primitive(p, s):
 
     def run():
         outs, pullback = ad.vjp(lambda *args: p(*args, **s.params), *map(np.asarray, s.args))
-        return ad.tree.leaves((outs, pullback(ad.tree.map(np.ones_like, outs))))
+        return ad.tree.leaves((outs, pullback(ad.tree.map(one_like, outs))))
 
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -391,11 +393,16 @@ def test_infs():
 
 
 def hooks():
+    """What the option replaces."""
+    plain = anp.sin.__code__.co_freevars.index("plain")
+    methods = [(ReverseTrace, "process2"), (JVPTrace, "process"), (Primitive, "__call__"), (Primitive, "bind")]
     return (
-        *(vars(cls)[name] for cls in (ReverseTrace, JVPTrace, Primitive) for name in ("process", "__call__") if name in vars(cls)),
-        anp.sin.__closure__[anp.sin.__code__.co_freevars.index("plain")].cell_contents,
+        *(vars(cls)[name] for cls, name in methods),
+        anp.sin.__closure__[plain].cell_contents,
         backward.node_watch,
-    )  # fmt: skip
+        backward.replay_watch,
+        compiler.interpreter,
+    )
 
 
 def test_everything_is_put_back():

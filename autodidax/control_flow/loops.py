@@ -344,7 +344,7 @@ def _length(transform: str, rows: list[Any], rows_tree: tree.PyTreeDef, length: 
         if not shape_of(x):
             raise errors.ShapeError(
                 f"{transform}: {leaf_names(transform, rows_tree, 'xs')[k]} is a scalar, which has no rows",
-                mend="give arrays with a leading axis; a value that all rows share is closed over, or goes into the carry",
+                mend="give arrays with a leading axis; close over a value that all rows share, or carry it along",
             )
     sizes = {shape_of(x)[0] for x in rows}
     if length is not None:

@@ -185,6 +185,9 @@ def _eval_equations(steps: Any, env: dict[Any, Any]) -> None:
             del env[v]
 
 
+errors.evaluators.add(_eval_equations.__code__)
+
+
 def last_uses(jaxpr: Jaxpr) -> list[list[Var]]:
     """For each equation the variables that nothing reads after it."""
     seen: set[Any] = {v for v in jaxpr.outvars if type(v) is Var}

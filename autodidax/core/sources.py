@@ -116,4 +116,11 @@ def leave_with(error: BaseException) -> None:
         error.scopes_left = _scopes.get()  # type: ignore[attr-defined]  # see errors.user_frame_of
 
 
+def evaluated_place() -> tuple[str, int, str] | None:
+    """The user's line of the equation or record node that is being processed."""
+    attribution = given.get()
+    return None if attribution is None or attribution[0] is None else Source._make(attribution[0]).where
+
+
 errors.active_scopes = scopes
+errors.evaluated_place = evaluated_place

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, frames, shape_of
 from autodidax.numpy.callers import WRITERS
 from autodidax.numpy.concreteness import concrete, known_value
 from autodidax.numpy.dispatch import axis_of, function_for, holds_tracer, numpy_function, operand
 from autodidax.numpy.indexing import at
 from autodidax.numpy.joining import concatenate, stack
 from autodidax.numpy.reductions import sum as sum_of
-from autodidax.numpy.selecting import known
 from autodidax.numpy.shaping import broadcast_to, expand_dims, moveaxis, ravel
 from autodidax.primitives import rearrange, sorting
 from autodidax.primitives.comparison import logical_not, logical_or, not_equal
@@ -28,6 +27,15 @@ from autodidax.primitives.shape import pad, reshape
 from autodidax.transforms.vmap import vmap
 
 
+def _of_functions(traced: Callable[..., Any]) -> Callable[..., Any]:
+    """As `numpy_function`, for what calls functions: these may close over traced values, so NumPy's own serves where no
+    transform is open."""
+    plain = getattr(np, traced.__name__)
+    function = function_for(lambda *args, **kwargs: (traced if frames() else plain)(*args, **kwargs))(traced)
+    function.numpy_function = plain  # type: ignore[attr-defined]  # what it stands for, see protocols
+    return function
+
+
 @numpy_function
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """A copy with values put before the given positions along an axis, or of the flattened array.
@@ -36,7 +44,12 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
     """
     arr, values = operand(arr), operand(values)
     if holds_tracer(obj):
-        obj = known("insert", obj)
+        obj = known_value(operand(obj))
+        if obj is None:
+            raise errors.ConcretizationTypeError(
+                "insert: the positions are not known",
+                mend="give plain positions; under jit make them static (static_argnums)",
+            )
     if axis is None:
         arr, k = ravel(arr), 0
     else:
@@ -82,7 +95,7 @@ def _insert_at(arr: Any, index: np.ndarray, values: Any, k: int) -> Any:
     return concatenate([before, new, after], axis=k)
 
 
-@numpy_function
+@_of_functions
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """For each entry the function (or number) of the last condition that holds, of one more of them where none does.
 
@@ -121,10 +134,12 @@ def _result(value: Any, dtype: Any) -> Any:
 
 def _conditions(x: Any, condlist: Any) -> list[Any]:
     """The conditions as a list of masks, of a single one too."""
-    if isinstance(condlist, Tracer | np.ndarray):
-        conditions = [condlist[k] for k in range(shape_of(condlist)[0])] if len(shape_of(condlist)) else [condlist]
+    conditions: list[Any]
+    if isinstance(condlist, list | tuple):
+        conditions = list(condlist)
     else:
-        conditions = list(condlist) if isinstance(condlist, list | tuple) else [condlist]
+        condlist = operand(condlist)
+        conditions = [condlist[k] for k in range(shape_of(condlist)[0])] if shape_of(condlist) else [condlist]
     single = not isinstance(conditions[0], list | np.ndarray | Tracer) or not shape_of(operand(conditions[0]))
     if single and shape_of(x):
         conditions = [condlist]
@@ -132,7 +147,7 @@ def _conditions(x: Any, condlist: Any) -> list[Any]:
     return [c if dtype_of(c).kind == "b" else not_equal(c, 0) for c in masks]
 
 
-@numpy_function
+@_of_functions
 def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """A function of vectors applied along an axis: (..., n, ...) -> (..., *shape of its result, ...).
 
@@ -158,7 +173,7 @@ def apply_along_axis(func1d: Any, axis: Any, arr: Any, *args: Any, **kwargs: Any
     return moveaxis(found, range(len(lead), len(lead) + len(own)), range(k, k + len(own)))
 
 
-@numpy_function
+@_of_functions
 def apply_over_axes(func: Any, a: Any, axes: Any) -> Any:
     """A function of an array and an axis applied to one axis after the other; axes that it removes stay, of size 1.
 
@@ -270,23 +285,48 @@ def isfortran(a: Any) -> Any:
     )
 
 
-def _refused(plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of NumPy that writes into its argument, which traced values refuse."""
-
-    def traced(*args: Any, **kwargs: Any) -> Any:
-        raise errors.MutationError(
-            f"{plain.__name__}: a traced value cannot be written into, nor be written into a plain array",
-            mend=WRITERS[plain],
-        )
-
-    traced.__name__ = traced.__qualname__ = plain.__name__
-    traced.__doc__ = f"numpy.{plain.__name__}, which writes into a plain array; on traced values it raises."
-    return function_for(plain)(traced)
+def _write(function: Any) -> errors.AutodidaxError:
+    return errors.MutationError(
+        f"{function.__name__}: a traced value cannot be written into, nor be written into a plain array",
+        mend=WRITERS[function],
+    )
 
 
-copyto, fill_diagonal, place, put, put_along_axis, putmask = map(
-    _refused, (np.copyto, np.fill_diagonal, np.place, np.put, np.put_along_axis, np.putmask)
-)
+@numpy_function
+def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> Any:
+    """It writes into a plain array; on traced values it raises. Source: numpy.copyto."""
+    raise _write(np.copyto)
+
+
+@numpy_function
+def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> Any:
+    """It writes into a plain array; on traced values it raises. Source: numpy.fill_diagonal."""
+    raise _write(np.fill_diagonal)
+
+
+@numpy_function
+def place(arr: Any, mask: Any, vals: Any) -> Any:
+    """It writes into a plain array; on traced values it raises. Source: numpy.place."""
+    raise _write(np.place)
+
+
+@numpy_function
+def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
+    """It writes into a plain array; on traced values it raises. Source: numpy.put."""
+    raise _write(np.put)
+
+
+@numpy_function
+def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any = -1) -> Any:
+    """It writes into a plain array; on traced values it raises. Source: numpy.put_along_axis."""
+    raise _write(np.put_along_axis)
+
+
+@numpy_function
+def putmask(a: Any, mask: Any, values: Any) -> Any:
+    """It writes into a plain array; on traced values it raises. Source: numpy.putmask."""
+    raise _write(np.putmask)
+
 
 __all__ = [
     "apply_along_axis", "apply_over_axes", "copyto", "fill_diagonal", "insert", "isfortran", "packbits", "piecewise",

@@ -163,7 +163,7 @@ def caller() -> tuple[str | None, bool]:
         return f"{home}.{function.__name__}", listed
     if function is not None and isinstance(getattr(function, "__self__", None), np.ndarray):
         return f"numpy.{function.__name__}", listed  # a method of arrays: the function of this name
-    if type(getattr(function, "__self__", None)).__module__.startswith("numpy.random"):
+    if function is not None and type(getattr(function, "__self__", None)).__module__.startswith("numpy.random"):
         return f"numpy.random.{function.__name__}", listed
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
     if module and name and module.partition(".")[0] in _INSIDE:

@@ -19,7 +19,6 @@ from autodidax.numpy.indexing import at
 from autodidax.numpy.reductions import max as max_of
 from autodidax.numpy.reductions import min as min_of
 from autodidax.numpy.reductions import sum as sum_of
-from autodidax.numpy.selecting import known
 from autodidax.numpy.shaping import atleast_2d, ravel
 from autodidax.primitives.comparison import equal
 from autodidax.primitives.convert import astype
@@ -99,8 +98,13 @@ def _edges(a: Any, bins: Any, limits: Any, weights: Any) -> Any:
     if isinstance(bins, str):
         if weights is not None:
             raise TypeError("Automated estimation of the number of bins is not supported for weighted data")
-        span = limits if limits is None else tuple(known("histogram", v) for v in limits)
-        bins = len(np.histogram_bin_edges(known("histogram", a), bins, span)) - 1
+        values, span = known_value(a), None if limits is None else tuple(map(known_value, limits))
+        if values is None or (span is not None and None in span):
+            raise errors.ConcretizationTypeError(
+                f"histogram: the number of bins of the estimator {bins!r} depends on values that are not known",
+                mend="give the number of bins",
+            )
+        bins = len(np.histogram_bin_edges(values, bins, span)) - 1
     elif holds_tracer(bins) or np.ndim(bins) > 0:
         bins = operand(bins)
         if len(shape_of(bins)) != 1:

@@ -257,7 +257,7 @@ def _check_points(x: Any, y: Any, deg: Any) -> None:
 
 
 @numpy_function
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     """The array without zeros at the front ("f") and the back ("b") of its axes; its values have to be known.
 
     Source: numpy.trim_zeros.

@@ -105,17 +105,20 @@ def only(ts: Sequence[Any], k: int, *, zeros: bool = True) -> list[Any]:
 
 
 def nudged(rng: np.random.Generator, xs: Sequence[Any]) -> list[Any]:
-    """Inexact inputs moved by a few units in the last place, each entry by its own number of them."""
+    """Inexact inputs moved by a few units in the last place, each entry by its own number of them.
+
+    Neighbours, and the same entries of up to three inputs, move by other numbers: where they tie they never do then.
+    """
     out: list[Any] = []
-    start = int(rng.integers(3))
-    for k, x in enumerate(xs):
+    counts: dict[tuple[int, ...], np.ndarray] = {}
+    for x in xs:
         if x is None or not is_inexact(dtype_of(x)):
             out.append(x)
             continue
-        dtype = dtype_of(x)
-        # neighbours, and the same entries of other inputs, move by other numbers: where they tie, they never do so then
-        units = 1 + (np.arange(int(np.size(x))).reshape(shape_of(x)) + k + start) % 3
-        units = units * np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
+        dtype, shape = dtype_of(x), shape_of(x)
+        drawn = counts.get(shape)
+        counts[shape] = (np.cumsum(rng.integers(1, 3, shape)).reshape(shape) if drawn is None else drawn + 1) % 3
+        units = (1 + counts[shape]) * np.where(rng.random(shape_of(x)) < 0.5, -1.0, 1.0)
         out.append(np.asarray(np.asarray(x) * np.asarray(1 + units * np.finfo(dtype).eps, dtype), dtype)[()])
     return out
 

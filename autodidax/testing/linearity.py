@@ -7,6 +7,7 @@ layout give the same result; and calls between two equal calls change nothing.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -91,7 +92,8 @@ def _splits(
 
     Of a single number, both parts are the whole.
     """
-    scales = (-(2.0**60), 2.0**-60) if dirs.unit_roundoff(vs) < 1e-12 else (-(2.0**20), 2.0**-20)
+    far = _far(vs, out)
+    scales = (-(2.0**far), 2.0**-far)
     single = sum(int(np.size(v)) for v in vs if v is not None) < 2
     pair, times = ([vs, vs], 2.0) if single else parts
     apply = at([_other_layout(x) for x in point.xs])
@@ -116,14 +118,27 @@ def _mixed_parts(rng: np.random.Generator, vs: list[Any]) -> tuple[list[list[Any
     return mixed, 1 + tiny
 
 
-def _factors(vs: Sequence[Any]) -> tuple[float, ...]:
-    """Powers of two, with which scaling is exact: large and negative, small, and zero; further in double precision."""
-    far = 60 if dirs.unit_roundoff(vs) < 1e-12 else 20
-    return (-1.0, 2.0**20, 2.0**far, 2.0**-far, 0.0)
+def _factors(vs: Sequence[Any], out: Sequence[Any]) -> tuple[float, ...]:
+    """Powers of two, with which scaling is exact: large and negative, small, and zero."""
+    far = _far(vs, out)
+    return (-1.0, 2.0 ** min(20, far), 2.0**far, 2.0**-far, 0.0)
+
+
+def _far(vs: Sequence[Any], out: Sequence[Any]) -> int:
+    """The power of two that values may be scaled by, up and down, so that none leaves the range of normal numbers."""
+    single = dirs.unit_roundoff(vs) > 1e-12
+    most, reach, digits = (20, 126, 24) if single else (60, 1022, 53)
+    for v in (*vs, *out):
+        if v is not None and np.size(v):
+            sizes = np.abs(v)
+            for size in (float(np.max(sizes)), float(np.min(sizes))):
+                if size and np.isfinite(size):
+                    most = min(most, reach - abs(math.frexp(size)[1]) - digits)
+    return max(most, 1)
 
 
 def _homogeneity(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any]) -> None:
-    for factor in _factors(vs):
+    for factor in _factors(vs, out):
         got = apply(dirs.scaled(vs, factor))
         for k, (g, w) in enumerate(zip(got, dirs.scaled(out, factor), strict=True)):
             if factor == 0.0 and w is not None:  # a zero times an infinite slope need not be nan

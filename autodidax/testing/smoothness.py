@@ -17,7 +17,8 @@ ROUGHLY = 0.25  # relative difference of a slope over them
 DIRECTIONS = 12  # in which a numeric derivative has to be linear
 ERRORS = 8.0  # estimated errors that it may be off by then
 CLOSE, JUMP = 1e-9, 1e-2  # the step at which a jump is looked for, and its relative size
-WIDER = 2.0**10  # times that step, a change that is no jump is larger
+WIDER = 2.0**10  # times that step, a change that is no jump is larger,
+LEAST = 0.01  # by this factor at least: that of a square root is 1/32
 
 
 def smooth_there(point: Point) -> bool:
@@ -84,7 +85,7 @@ def _jumps(point: Point, ts: list[Any]) -> bool:
         if not np.any(near > JUMP * size):
             continue
         far = _change(point, ts, side * CLOSE * WIDER, here)  # where f is zero, any change is large beside it
-        if far is None or np.any((near > JUMP * size) & ~(near <= 0.5 * far)):
+        if far is None or np.any((near > JUMP * size) & ~(near <= LEAST * far)):
             return True
     return False
 

@@ -318,15 +318,16 @@ def replay(tape: list[Any], inputs: list[Any]) -> list[Any]:
     try:
         for i in range(len(inputs), len(tape)):
             given.set(origin(tape, i))
-            _replay(tape[i : i + 1], values)
-            if replay_watch is not None:
-                replay_watch(tape, i, values)
+            if replay_watch is None:
+                _replay(tape[i : i + 1], values)
+            else:
+                replay_watch(tape, i, values, lambda i=i: _replay(tape[i : i + 1], values))
     finally:
         given.reset(token)
     return values
 
 
-replay_watch: Callable[..., None] | None = None  # what `debug_nans` does after each node that was replayed
+replay_watch: Callable[..., None] | None = None  # likewise, around the replay of a node
 
 
 def _replay(nodes: list[Any], values: list[Any]) -> None:
@@ -345,3 +346,6 @@ def _replay(nodes: list[Any], values: list[Any]) -> None:
             code, ins, operands, _, params, _ = node
             args = [values[n] if n >= 0 else v for n, v in zip(ins, operands, strict=True)]
             values.append(by_code[code].bind(*args, **params))
+
+
+errors.evaluators.update((walk_record.__code__, replay.__code__))

@@ -12,7 +12,8 @@ import numpy as np
 from autodidax import errors, tree
 from autodidax.core import sources
 from autodidax.core.avals import ShapedArray
-from autodidax.core.primitive import Primitive, Sample, sample
+from autodidax.core.primitive import Primitive, Sample
+from autodidax.core.tracebacks import boundary
 from autodidax.transforms.boundary import as_value, check_callable, name_of
 
 
@@ -69,6 +70,7 @@ def named_call(fun: Callable[..., Any], *, name: str | None = None) -> Callable[
     check_callable("named_call", fun)
     chosen = _checked_name("named_call", name_of(fun) if name is None else name)
 
+    @boundary
     @functools.wraps(fun)
     def named(*args: Any, **kwargs: Any) -> Any:
         with named_scope(chosen):
@@ -96,11 +98,10 @@ class _Name(Primitive):
         return self.bind(args[0], name=name), dims[0]
 
     def samples(self, rng: np.random.Generator) -> Iterator[Sample]:
-        for shape in [(), (3,), (2, 3), (0, 2)]:
-            yield sample(rng.normal(size=shape), name="residual")
-        yield sample(rng.normal(size=3).astype(np.float32), name="float32")
-        yield sample(rng.normal(size=3) + 1j * rng.normal(size=3), name="complex")
-        yield sample(np.arange(3), name="integers")
+        values = [rng.normal(size=shape) for shape in [(), (3,), (2, 3), (0, 2)]]
+        values += [values[1].astype(np.float32), values[1] + 1j, np.arange(3)]
+        for x in values:
+            yield Sample((x,), {"name": "residual"}, name=str(np.asarray(x).dtype))
 
 
 name_p = _Name("name")

@@ -24,7 +24,7 @@ from autodidax.compile import program as compiler
 from autodidax.compile.program import Compiled
 from autodidax.config import config
 from autodidax.core import sources
-from autodidax.core.avals import Masked
+from autodidax.core.avals import Masked, ShapedArray
 from autodidax.core.interpreters import AbstractTracer, Tracer, bind, get_aval, quietly
 from autodidax.core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, last_uses
 from autodidax.core.primitive import Pointwise, Primitive, by_code
@@ -32,7 +32,7 @@ from autodidax.core.sources import Mark, Source
 from autodidax.transforms import backward
 from autodidax.transforms.batching import BatchTrace
 from autodidax.transforms.forward import JVPTrace, JVPTracer
-from autodidax.transforms.reverse import NotedTape, ReverseTrace
+from autodidax.transforms.reverse import LinearTracer, NotedTape, ReverseTrace
 
 Test = tuple[str, Callable[[Any], Any]]
 _UNSPECIFIED = {"empty", "empty_like"}  # functions whose results are whatever was in memory
@@ -81,15 +81,13 @@ def _first(test: Test, x: Any, tangents: bool | None = None) -> Any:
     return None
 
 
-def _avals(x: Any) -> str:
+def _avals(x: Any) -> list[ShapedArray]:
     """Shapes and dtypes of the arrays in operands or results."""
     if isinstance(x, list | tuple):
-        return ", ".join(filter(None, map(_avals, x)))
+        return [aval for item in x for aval in _avals(item)]
     if type(x) is Masked:
         return _avals(x.val)
-    if isinstance(x, Tracer | np.ndarray | np.generic | float | complex | int):
-        return repr(get_aval(x))
-    return ""
+    return [get_aval(x)] if isinstance(x, Tracer | np.ndarray | np.generic | float | complex | int) else []
 
 
 _FORWARD = "keep its operands in the domain: f(np.where(ok, x, 1.0)), and np.where(ok, ..., other) of the result"
@@ -97,6 +95,10 @@ _DERIVATIVE = (
     "the derivative is infinite or undefined at the operand: keep it away from there, f(np.where(ok, x, 1.0)), and "
     "choose the value there by np.where"
 )
+
+
+def _listed(avals: list[ShapedArray]) -> str:
+    return ", ".join(map(repr, avals))
 
 
 _WHO = {
@@ -107,15 +109,18 @@ _WHO = {
 
 
 def _found(
-    test: Test, name: str, stage: str, value: Any, operands: str, results: str, mark: Mark | None, note: str = ""
+    test: Test, name: str, stage: str, value: Any, operands: Any, results: Any, mark: Mark | None, note: str = ""
 ) -> errors.NanError:
     """The error about an operation; `mark` says where it stands, None: at the present line."""
     kind, is_bad = test
     who = _WHO[stage].format(name)
     size, count = np.size(value), int(np.count_nonzero(is_bad(value)))
+    given, made = _avals(operands), _avals(results)
     entries = f" in {count} of {size} entries" if size > 1 else ""
+    if size not in [aval.size for aval in made]:
+        entries += " of all rows together"
     return errors.NanError(
-        f"{who} made {kind}{entries} from operands without {kind}: {operands} -> {results}{note}",
+        f"{who} made {kind}{entries} from operands without {kind}: {_listed(given)} -> {_listed(made)}{note}",
         primitive=name,
         stage=stage,
         where=None if mark is None else Source._make(mark).where,
@@ -147,6 +152,8 @@ def _around(name: str, whole: bool, args: Any, params: Any, run: Callable[[], An
     tests = _tests()
     if not tests:
         return run()
+    records = _linear_records(args)
+    sizes = [len(tape) for tape in records]
     if whole:
         with _as_one():
             out = run()
@@ -154,16 +161,24 @@ def _around(name: str, whole: bool, args: Any, params: Any, run: Callable[[], An
         out = run()
     for test in tests:
         value, tangent = _first(test, out, False), _first(test, out, True)
+        if tangent is None and whole:  # a tangent of linearize has no value yet, but its factors do
+            new = [_kept(node) for tape, n in zip(records, sizes, strict=True) for node in tape[n:]]
+            tangent = _first(test, new)
         if value is None and tangent is None:
             continue
-        operands = [*args, params]
-        if _first(test, operands, False) is not None:
+        if _first(test, [*args, params], False) is not None:
             continue
         if value is not None:
-            raise _found(test, name, "forward", value, _avals(list(args)), _avals(out), None)
-        if _first(test, operands, True) is None:
-            raise _found(test, name, "tangent", tangent, _avals(list(args)), _avals(out), None)
+            raise _found(test, name, "forward", value, args, out, None)
+        if _first(test, args, True) is None:
+            raise _found(test, name, "tangent", tangent, args, out, None)
     return out
+
+
+def _linear_records(args: Any) -> list[list[Any]]:
+    """The records that operands write their tangents into: those of linearize."""
+    tangents = [a.node for a in args if isinstance(a, JVPTracer)]
+    return list({id(t._trace): t._trace.tape for t in tangents if isinstance(t, LinearTracer)}.values())
 
 
 def _process1(original: Any) -> Any:
@@ -264,21 +279,25 @@ def _watch_node(tape: list[Any], i: int, cts: list[Any], pull: Callable[[], None
             value = None if g is None else _first(test, g)
             if value is not None:
                 if known and _first(test, [ct, _kept(node)]) is None:
-                    raise _found(test, name, "backward", value, _avals(ct), _avals(g), mark, note)
+                    raise _found(test, name, "backward", value, ct, g, mark, note)
             elif had is not None and _first(test, had) is None and (value := _first(test, total)) is not None:
                 note = f"; it is in the sum with the other cotangents of that operand{note}"
-                raise _found(test, name, "backward", value, _avals(ct), _avals(total), mark, note)
+                raise _found(test, name, "backward", value, ct, total, mark, note)
 
 
-def _watch_replay(tape: list[Any], i: int, values: list[Any]) -> None:
-    """Look at the tangents that node i of a linear record has given."""
-    for test in _tests():
+def _watch_replay(tape: list[Any], i: int, values: list[Any], run: Callable[[], None]) -> None:
+    """Replay node i of a linear record, and look at the tangents that it gives."""
+    tests = _tests()
+    node = tape[i]
+    with nullcontext() if not tests or len(node) == 3 else _as_one():
+        run()
+    for test in tests:
         value = _first(test, values[i])
-        if value is not None and len(tape[i]) > 2:
-            operands = [values[n] for n in _inputs_of(tape[i]) if n >= 0]
-            if _first(test, [operands, _kept(tape[i])]) is None:
+        if value is not None and len(node) > 2:
+            operands = [values[n] for n in _inputs_of(node) if n >= 0]
+            if _first(test, [operands, _kept(node)]) is None:
                 mark, name = backward.origin(tape, i)
-                raise _found(test, name, "tangent", value, _avals(operands), _avals(values[i]), mark)
+                raise _found(test, name, "tangent", value, operands, values[i], mark)
 
 
 # staged programs
@@ -350,7 +369,7 @@ def _equation_error(test: Test, eqn: JaxprEqn, value: Any, values: list[Any], ou
     mark = eqn.mark
     if mark is not None and sources.scopes():
         mark = (mark[0], mark[1], (*sources.scopes(), *mark[2]), mark[3])
-    return _found(test, rule or name, stage, value, _avals(values), _avals(outs), mark, note)
+    return _found(test, rule or name, stage, value, values, outs, mark, note)
 
 
 # on and off

@@ -3,8 +3,9 @@ arrays that its program was written with.
 
 A function under jit, and a body of a staged loop or branch, runs once, while its program is written. What it writes
 into captured arrays, lists, dicts, objects and global names happens at that one time; a captured array is copied into
-the program. Not seen are writes that leave a value as it was, what cannot be reached from the function by names, closures,
-defaults, containers and attributes, printing and files, and that a function under vmap runs once for all rows.
+the program. Not seen are writes that leave a value as it was, what cannot be reached from the function by names,
+closures, defaults, containers and attributes, printing and files, and that a function under vmap runs once for all
+rows.
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ class Watch:
 
     def _warn(self, happened: str) -> None:
         _warn(
-            f"{self.transform} of {name_of(self.fun)}: the function {happened} while its program was written; it does not "
-            "happen when the program runs",
+            f"{self.transform} of {name_of(self.fun)}: the function {happened} while its program was written; this "
+            "does not happen when the program runs",
             "return the new value and keep it outside; debug.callback and io_callback call Python at every run",
             self.fun,
         )
@@ -72,8 +73,8 @@ class Constants:
         self.arrays = [entry for entry in self.arrays if entry[0] not in changed]
         for name in changed:
             _warn(
-                f"jit of {name_of(self.fun)}: the captured array {name!r} was changed after the program was written; it "
-                "keeps the values that it was written with",
+                f"jit of {name_of(self.fun)}: the captured array {name!r} was changed after the program was written; "
+                "it keeps the values that it was written with",
                 f"make {name} an argument, or call clear_cache() of the jitted function after a change",
                 self.fun,
             )

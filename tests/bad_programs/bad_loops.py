@@ -159,7 +159,7 @@ def scan_without_length():
     """
     ShapeError: scan: xs is a scalar, which has no rows
       in: scan_over_a_number (here)
-      mend: give arrays with a leading axis; a value that all rows share is closed over, or goes into the carry
+      mend: give arrays with a leading axis; close over a value that all rows share, or carry it along
     """,
 )
 def scan_over_a_number():

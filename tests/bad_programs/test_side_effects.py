@@ -30,7 +30,8 @@ def warned(run):
     assert all(w.category is SideEffectWarning for w in caught)
     texts = [str(w.message) for w in caught]
     assert all(len(t.splitlines()) == 3 and "  mend: " in t and "test_side_effects.py" in t for t in texts), texts
-    return [t.splitlines()[0].partition(" while its program")[0] for t in texts]
+    # a body is written again where Python scalars in its carry take another dtype
+    return list(dict.fromkeys(t.splitlines()[0].partition(" while its program")[0] for t in texts))
 
 
 def write_into_a_buffer():

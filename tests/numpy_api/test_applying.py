@@ -6,6 +6,7 @@ import pytest
 import autodidax
 import autodidax.numpy as anp
 from autodidax import errors
+from autodidax.test_util import check_grads
 from tests.numpy_api import laws
 from tests.numpy_api.agreement import Case, assert_same
 
@@ -17,8 +18,9 @@ p5 = np.array([-1.5, 0.2, 0.9, -0.3, 2.0])
 CASES = [
     Case("insert", v5, 2, 1.5), Case("insert", v5, -1, v3), Case("insert", v5, [1, 3], w2, wrt=(0, 2)),
     Case("insert", v5, [0, 0, 5], v3, wrt=(0, 2)), Case("insert", v5, slice(1, 4), v3), Case("insert", m23, 1, 0.5),
-    Case("insert", m23, 1, v3, axis=0), Case("insert", m23, 1, w2, axis=1), Case("insert", m23, [1], w2[:, None], axis=1,
-    wrt=(0, 2)), Case("insert", m23, [0, 2], m23[:, :2], axis=1, wrt=(0, 2)), Case("insert", m23, [0, -1], w2, 1, wrt=(0, 2)),
+    Case("insert", m23, 1, v3, axis=0), Case("insert", m23, 1, w2, axis=1),
+    Case("insert", m23, [1], w2[:, None], axis=1, wrt=(0, 2)),
+    Case("insert", m23, [0, 2], m23[:, :2], axis=1, wrt=(0, 2)), Case("insert", m23, [0, -1], w2, 1, wrt=(0, 2)),
     Case("insert", t234, 1, m23, axis=-1), Case("insert", t234, [1, 2], 0.5, axis=0, wrt=(0, 2)),
     Case("insert", v5, np.array([True, False, False, True, False]), w2), Case("insert", v5, [], 1.0, wrt=(0,)),
     Case("insert", np.arange(3), 1, 7), Case("insert", v5.astype(np.float32), 1, 0.5, wrt=()),
@@ -26,7 +28,8 @@ CASES = [
     Case("piecewise", p5, [p5 < 0, p5 >= 0], [-1.0, 2.0]), Case("piecewise", p5, p5 < 0, [lambda x: x, 0.5]),
     Case("piecewise", p5, [p5 < 0, p5 < 1], [np.exp, np.cos]), Case("piecewise", 0.7, [False, True], [np.exp, np.sin]),
     Case("piecewise", m23, [m23 < 0], [lambda x, a, b=0: a * x + b, lambda x, a, b: np.tanh(x)], 2.0, b=1.0, wrt=(0,)),
-    Case("piecewise", 0.7, True, [np.cos, 1.0]), Case("piecewise", np.arange(4), [np.arange(4) < 2], [1, lambda x: x**2]),
+    Case("piecewise", 0.7, True, [np.cos, 1.0]),
+    Case("piecewise", np.arange(4), [np.arange(4) < 2], [1, lambda x: x**2]),
     Case("apply_along_axis", np.cumsum, 1, m23), Case("apply_along_axis", lambda x: x[0] * x, 0, m23),
     Case("apply_along_axis", lambda x: x @ x, -1, t234), Case("apply_along_axis", np.outer, 1, t234, v3, wrt=(2, 3)),
     Case("apply_along_axis", lambda x: 2.0 * x, 0, v3),
@@ -72,6 +75,13 @@ def test_bits(axis, bitorder):
         assert_same(autodidax.vmap(f)(np.stack([packed, packed[::-1]])), np.stack([f(packed), f(packed[::-1])]))
 
 
+def test_positions_of_insertions_may_be_known_values():
+    f = lambda i: np.insert(v5, i, 0.0)
+    assert_same(autodidax.vjp(lambda x: anp.insert(v5, np.argmax(x), 0.0), v5)[0], f(np.argmax(v5)))
+    with pytest.raises(errors.ConcretizationTypeError, match="plain positions"):
+        autodidax.jit(lambda i: anp.insert(v5, i, 0.0))(2)
+
+
 def test_conditions_that_are_traced():
     """Through the known conditions of grad, and the unknown ones of jit."""
     f = lambda x: anp.piecewise(x, [x < 0, x > 1], [lambda x: -x, lambda x: x**3, lambda x: np.sqrt(x)])
@@ -89,6 +99,19 @@ def test_functions_along_an_axis_may_ask_for_values():
     np.testing.assert_array_equal(gradient, [[2.0, 4.0], [1.0, 1.0]])
 
 
+CLOSING = {
+    "piecewise": lambda y: anp.piecewise(p5, [p5 < 0], [lambda x: x * y, lambda x: y**2]),
+    "apply_along_axis": lambda y: anp.apply_along_axis(lambda x: x[0] * y, 1, m23),
+    "apply_over_axes": lambda y: anp.apply_over_axes(lambda a, k: y * anp.sum(a, k), m23, (0, 1)),
+}
+
+
+@pytest.mark.parametrize("name", CLOSING)
+def test_functions_that_close_over_traced_values(name):
+    check_grads(lambda y: CLOSING[name](y), (1.3,), order=2)
+    assert_same(autodidax.jit(CLOSING[name])(1.3), CLOSING[name](1.3), exact=False)
+
+
 WRITERS = {
     "copyto": lambda a, x: anp.copyto(a, x), "fill_diagonal": lambda a, x: anp.fill_diagonal(a, x[0, 0]),
     "place": lambda a, x: anp.place(a, a > 1, x), "put": lambda a, x: anp.put(a, [0], x[0, 0]),
@@ -101,7 +124,6 @@ WRITERS = {
 def test_functions_that_write(name):
     ours, numpys = np.ones((2, 3)), np.ones((2, 3))
     WRITERS[name](ours, m23)
-    getattr(np, name)  # the same call on NumPy's own
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(anp, name, getattr(np, name))
         WRITERS[name](numpys, m23)

@@ -6,6 +6,7 @@ import pytest
 import autodidax
 import autodidax.numpy as anp
 from autodidax import errors
+from autodidax.test_util import check_grads
 from tests.numpy_api import laws
 from tests.numpy_api.agreement import Case, assert_same
 
@@ -25,11 +26,15 @@ CASES = [
     Case("histogram", x9, 3, None, None, w9 + 1j * x9, wrt=(4,)), Case("histogram", np.arange(7), 3),
     Case("histogram", x9.astype(np.float32), 4, wrt=()), Case("histogram_bin_edges", x9, 3, (-1.0, 1.0)),
     Case("histogramdd", points, 3), Case("histogramdd", [x9, y9], (2, edges)),
-    Case("histogramdd", points, 3, None, True, w9, wrt=(0, 4)), Case("histogram2d", x9, y9), Case("histogram2d", x9, y9, 3),
-    Case("histogram2d", x9, y9, [3, edges], None, True, w9, wrt=(0, 1, 5)), Case("histogram2d", x9, y9, edges, wrt=(0, 1)),
+    Case("histogramdd", points, 3, None, True, w9, wrt=(0, 4)), Case("histogram2d", x9, y9),
+    Case("histogram2d", x9, y9, 3),
+    Case("histogram2d", x9, y9, [3, edges], None, True, w9, wrt=(0, 1, 5)),
+    Case("histogram2d", x9, y9, edges, wrt=(0, 1)),
     Case("histogram2d", x9, y9, (3, 2), [[-1.0, 1.0], [-2.0, 2.0]], wrt=(0, 1)),
 ]  # fmt: skip
-BY_NAME = [Case("histogram", x9, "auto"), Case("histogram_bin_edges", x9, "fd"), Case("histogram", x9, "sqrt", (-1.0, 1.0))]
+BY_NAME = [
+    Case("histogram", x9, "auto"), Case("histogram_bin_edges", x9, "fd"), Case("histogram", x9, "sqrt", (-1.0, 1.0)),
+]  # fmt: skip
 SMOOTH = [c for c in CASES if c.wrt]
 
 
@@ -78,6 +83,18 @@ def test_bincount_of_a_given_length():
     np.testing.assert_array_equal(anp.bincount(counts, length=9), np.bincount(counts, minlength=9))
     gradient = autodidax.jit(autodidax.grad(lambda w: f(counts, w)[3]))(w9)
     np.testing.assert_array_equal(gradient, counts == 3)
+
+
+def test_derivatives_in_the_range():
+    f = lambda low, high: anp.histogram(x9, 3, (low, high), density=True)
+    check_grads(f, (-1.0, 0.8), order=2, points="given")
+    g = lambda low, high: anp.histogramdd([x9, y9], 3, [(low, high), (-2.0, 2.0)], True, w9)
+    check_grads(g, (-1.0, 0.8), order=2, points="given")
+
+
+def test_estimators_need_known_values():
+    with pytest.raises(errors.ConcretizationTypeError, match="give the number of bins"):
+        autodidax.jit(lambda x: np.histogram(x, "auto"))(x9)
 
 
 def test_bincount_of_unknown_numbers_is_refused():

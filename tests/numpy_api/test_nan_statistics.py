@@ -78,7 +78,7 @@ def test_nothing_but_nan():
     x = np.array([[np.nan, np.nan], [1.0, 3.0]])
     for f in (np.nanmedian, lambda x, axis: np.nanquantile(x, 0.5, axis)):
         np.testing.assert_array_equal(autodidax.jit(lambda x, f=f: f(x, axis=1))(x), [np.nan, 2.0])
-        got, pull = autodidax.vjp(lambda x, f=f: f(x, axis=1)[1], x)
+        _, pull = autodidax.vjp(lambda x, f=f: f(x, axis=1)[1], x)
         np.testing.assert_array_equal(pull(1.0)[0], [[0.0, 0.0], [0.5, 0.5]])
 
 
@@ -108,7 +108,9 @@ REFUSED = {
     "traced q": (lambda x: np.nanquantile(x, x[0]), errors.UnsupportedError, "plain"),
     "traced percents": (lambda x: np.nanpercentile(x, x[0]), errors.UnsupportedError, "plain"),
     "method": (lambda x: np.nanquantile(x, 0.5, method="best"), ValueError, "method"),
-    "weights": (lambda x: np.nanquantile(x, 0.5, method="inverted_cdf", weights=w4), errors.UnsupportedError, "weights"),
+    "weights": (
+        lambda x: np.nanquantile(x, 0.5, method="inverted_cdf", weights=w4), errors.UnsupportedError, "weights",
+    ),
     "out": (lambda x: np.nanmedian(x, out=np.zeros(())), errors.MutationError, "out"),
     "complex": (lambda x: np.nanquantile(x * 1j, 0.5), TypeError, "real"),
     "axis": (lambda x: np.nanmedian(x, axis=1), np.exceptions.AxisError, "axis 1"),

@@ -54,7 +54,7 @@ def test_traced_value(case, namespace, k):
 
 
 DERIVATIVES = {
-    "unique": (lambda v: np.unique(v), [[0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1]]),
+    "unique": (lambda v: np.unique(v)[:3], [[0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0]]),
     "unique_values": (lambda v: np.unique_values(v)[0], [0, 1, 0, 0, 0, 0]),
     "union1d": (lambda v: np.union1d(v, y)[-1], [0, 0, 0, 0, 0, 1]),
     "intersect1d": (lambda v: np.intersect1d(v, y), [[0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 1]]),
@@ -77,7 +77,7 @@ def test_counts_of_unique_values():
 
 
 @pytest.mark.parametrize("transform", [autodidax.jit, autodidax.vmap], ids=["jit", "vmap"])
-@pytest.mark.parametrize("name", ["unique", "unique_all", "unique_values", "union1d", "intersect1d", "setdiff1d", "setxor1d"])
+@pytest.mark.parametrize("name", ["unique", "unique_all", "unique_values", "union1d", "intersect1d", "setxor1d"])
 def test_unknown_values_are_refused(name, transform):
     arrays = (x,) if name.startswith("unique") else (x, x)
     with pytest.raises(errors.ConcretizationTypeError, match=r"size of the result.*\n(.*\n)*.*mend: .*keep the shape"):

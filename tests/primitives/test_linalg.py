@@ -73,7 +73,9 @@ def test_large_cofactors_of_a_singular_matrix():
 
 
 def test_the_logarithm_of_a_singular_determinant_has_an_infinite_derivative():
-    a = np.array([[[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]], [[2.0, 0.0], [0.0, 4.0]]])
+    a = np.array(
+        [[[1.0, 2.0], [2.0, 4.0]], [[1.0, 0.0], [0.0, 0.0]], [[0.0, 0.0], [0.0, 0.0]], [[2.0, 0.0], [0.0, 4.0]]]
+    )
     want = [
         [[np.inf, -np.inf], [-np.inf, np.inf]], [[np.nan, np.nan], [np.nan, np.inf]],
         [[np.nan, np.nan], [np.nan, np.nan]], [[0.5, 0.0], [0.0, 0.25]],

@@ -142,6 +142,20 @@ def test_all_leaves_of_a_tree_have_one_axis_within_their_rank():
     assert report.ok
 
 
+def test_the_batch_axis_of_a_single_array_may_be_told():
+    for axis in (0, 1, -1):
+        right = lambda args, axes, axis=axis: (np.moveaxis(np.sin(np.moveaxis(args[0], axes[0], 0)), 0, axis), axis)
+        assert check_vmap(np.sin, right, (M,)).ok
+        wrong = lambda args, axes, axis=axis: (right(args, axes)[0], 1 - axis)
+        assert not report_of(check_vmap, np.sin, wrong, (np.ones((3, 3)) + np.eye(3),)).ok
+
+
+def test_a_result_of_two_arrays_is_no_array_with_its_axis():
+    f = lambda x: (np.sin(x), 1)
+    assert check_vmap(f, lambda args, axes: (np.sin(moved(args, axes)[0]), np.ones(size_of(args, axes), int)), (V,)).ok
+    assert first_failure(check_vmap, f, lambda args, axes: (np.sin(args[0]), 1), (V,)).layer in ("structure", "loop")
+
+
 WRONG = {
     "axis ignored": (np.sin, lambda args, axes: np.sin(args[0]), (V,)),
     "batch left last": (np.sin, lambda args, axes: np.moveaxis(np.sin(moved(args, axes)[0]), 0, -1), (M,)),

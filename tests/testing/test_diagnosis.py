@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autodidax.numpy as anp
-from autodidax import custom_jvp, errors, stop_gradient
+from autodidax import custom_jvp, errors, stop_gradient, tree
 from autodidax.test_util import check_grads, check_jvp, check_vjp
 from autodidax.testing.diagnosis import guess
 from autodidax.testing.point import AFFORDABLE
@@ -411,6 +411,66 @@ def test_the_call_finds_a_rule_that_changes_once_it_was_elsewhere():
     state.clear()
     again = first_failure(eval, failure.again, SCOPE | {"sine": sine, "remembers": remembers})
     assert again.layer == "determinism"
+
+
+# a smaller case
+
+
+def scaled_product(a, b):
+    return 3.0 * (a @ b)
+
+
+def half_wrong(a, b, ct):
+    return 3.0 * (ct @ b.T), 6.0 * (a.T @ ct)
+
+
+def wrong_beyond_two(x, ct):
+    return ct * np.cos(x) * (2.0 if len(x) > 2 else 1.0)
+
+
+def off_at_zero(x, ct):
+    return ct * np.where(x == 0, 2.0, np.cos(x))
+
+
+RNG = np.random.default_rng(0)
+SMALLER = {
+    "matrices": (scaled_product, half_wrong, (RNG.normal(size=(5, 4)), RNG.normal(size=(4, 7))), [(1, 1), (1, 1)]),
+    "what is wrong for long ones only": (sine, wrong_beyond_two, (np.linspace(0.5, 2, 9),), [(9,)]),
+    "at a point beside": (sine, off_at_zero, (np.linspace(0.5, 2, 9),), [(1,)]),
+    "tree": (tree_function, tree_rule, ({"a": V, "b": [W]},), [(1,), (1,)]),
+    "integers beside": (sine, ignores_the_rest, (V, np.arange(3)), [(1,), (1,)]),
+    "float32": (sine, doubled, (np.linspace(0.5, 2, 9).astype(np.float32),), [(1,)]),
+    "Python float": (sine, doubled, (0.123,), [()]),
+}
+
+
+@pytest.mark.parametrize("name", SMALLER)
+def test_a_smaller_case_is_told_that_fails_in_the_same_way(name):
+    f, rule, args, shapes = SMALLER[name]
+    failure = first_failure(check_vjp, f, rule, args, form="flat")
+    seen = []
+    check = lambda f, rule, args, **options: seen.extend(tree.leaves(args)) or check_vjp(f, rule, args, **options)
+    again = first_failure(eval, failure.smaller, SCOPE | {g.__name__: g for g in (f, rule)} | {"check_vjp": check})
+    assert (again.layer, again.mode, again.point) == (failure.layer, failure.mode, "")
+    assert [np.shape(x) for x in seen] == shapes
+    assert [np.asarray(x).dtype for x in seen] == [np.asarray(x).dtype for x in tree.leaves(args)]
+    for x in seen:
+        np.testing.assert_array_equal(x, np.round(x, 1))
+    assert "smaller:" in str(failure)
+
+
+def test_there_is_no_smaller_case_of_the_smallest():
+    assert not first_failure(check_vjp, sine, doubled, (np.array([0.4]),), form="flat").smaller
+
+
+def test_what_a_rule_raises_for_a_smaller_case_is_not_told():
+    def needs_nine(x, ct):
+        if len(x) != 9:
+            raise ValueError("nine entries are due")
+        return 2 * ct * np.cos(x)
+
+    failure = first_failure(check_vjp, sine, needs_nine, (np.linspace(0.5, 2, 9),), form="flat")
+    assert failure.layer == "value" and "nine" not in str(failure) and "0.7, " in failure.smaller
 
 
 def test_large_arguments_are_called_args():

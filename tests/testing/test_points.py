@@ -351,6 +351,13 @@ def test_a_kink_is_named(name):
     assert "at a kink (output 0" in str(report)
 
 
+@pytest.mark.parametrize("name", ["abs", "relu", "max at ties", "norm at zero", "clip", "where"])
+def test_a_kink_is_named_in_reverse_mode_too(name):
+    f, x = KINKS[name]
+    report = report_of(check_grads, f, (x,), order=1, modes="rev", points="given")
+    assert "at a kink (output 0" in str(report)
+
+
 @pytest.mark.parametrize("name", ["abs", "relu", "max at ties", "norm at zero", "eigenvalues of the identity",
                                   "singular values of the identity", "square root at zero"])  # fmt: skip
 def test_a_kink_is_not_accused_at_second_order(name):
