@@ -342,7 +342,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 
 
 def _staged_branches(transform: str, index: Any, funs: Sequence[Callable[..., Any]], operands: Any) -> Any:
-    leaves, in_tree = flat_operands(transform, operands)
+    leaves, in_tree = flat_operands(transform, operands, "operands")
     avals = [get_aval(x) for x in leaves]
     staged = [stage_flat(transform, f, in_tree, avals) for f in funs]
     kinds = ["false_fun", "true_fun"] if transform == "cond" else [f"branch {k}" for k in range(len(funs))]

@@ -32,10 +32,11 @@ def is_staging() -> bool:
     return innermost_staging(0) is not None
 
 
-def flat_operands(transform: str, operands: Any, name: str = "operands") -> tuple[list[Any], tree.PyTreeDef]:
-    """Leaves of a tree as values that can be traced, and its structure; errors call the tree by `name`."""
+def flat_operands(transform: str, operands: Any, name: str = "") -> tuple[list[Any], tree.PyTreeDef]:
+    """Leaves of a tree as values that can be traced, and its structure; errors call the tree by `name`, or its leaves
+    by their number where it has none."""
     leaves, treedef = tree.flatten(operands)
-    what = lambda k: f"{transform}: {leaf_names(transform, treedef, name)[k]}"
+    what = lambda k: f"{transform}: {leaf_names(transform, treedef, name)[k] if name else f'operand {k}'}"
     return [as_value(x, lambda k=k: what(k)) for k, x in enumerate(leaves)], treedef
 
 

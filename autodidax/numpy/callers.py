@@ -168,7 +168,12 @@ def caller() -> tuple[str | None, bool]:
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
     if module and name and module.partition(".")[0] in _INSIDE:
         return _public(module, name) or f"{module}.{name}", listed
-    if not inside and isinstance(call.func, ast.Attribute) and callable(getattr(np.ndarray, call.func.attr, None)):
+    if (
+        function is None
+        and not inside
+        and isinstance(call.func, ast.Attribute)
+        and callable(getattr(np.ndarray, call.func.attr, None))
+    ):
         method = f"numpy.{call.func.attr}"  # of an array that a larger expression gives
         return method if twin(method) is not None else None, listed
     return ast.unparse(call.func) if inside else None, listed

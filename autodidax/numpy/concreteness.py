@@ -149,7 +149,7 @@ def refuse_array(x: Tracer) -> NoReturn:
     elif callers.writes(callers.frames()[0]):
         raise errors.MutationError(
             f"{what} cannot take part in a write into a plain array {under}: {_loss(x)}",
-            mend=f"write {mends.for_write('a')}, with autodidax.numpy as anp",
+            mend=mends.for_write("a", masked=x.dtype.kind == "b"),
         )
     else:
         mend = (

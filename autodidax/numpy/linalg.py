@@ -415,7 +415,7 @@ def _real_if_all_are(a: Any, w: Any, *others: Any) -> tuple[Any, ...]:
     return (w, *others)
 
 
-test = np.linalg.test
+test = np.linalg.test  # type: ignore[attr-defined]  # the stubs of NumPy lack it
 
 __all__ = [
     "LinAlgError", "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "lstsq",

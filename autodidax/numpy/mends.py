@@ -209,23 +209,27 @@ def for_python(kind: str, known: bool) -> tuple[str, str]:
     return "", f"leave {kind}() away, use functions of numpy in place of math and statistics; {_OUT}"
 
 
-def for_write(array: str = "x", index: str = "i") -> str:
-    """How to replace the assignment to an item that user code is doing."""
+def for_write(array: str = "x", *, masked: bool = False) -> str:
+    """How to replace the assignment to an item that user code is doing; `masked`: at a traced boolean mask."""
+    index = "mask" if masked else "i"
     frame, _ = callers.frames()
     method, value = "set", "v"
     for node in _node_in_use(frame):
         match node:
             case ast.Subscript(value=a, slice=k):
                 array, index = ast.unparse(a), ast.unparse(k)
-            case ast.AugAssign(op=ast.Add() | ast.Mult() as op, value=v):
+            case ast.AugAssign(op=ast.Add() | ast.Mult() as op, value=v) if not masked:
                 method, value = "add" if isinstance(op, ast.Add) else "mul", ast.unparse(v)
                 break
             case ast.AugAssign(target=a, op=op, value=v):
-                value = ast.unparse(ast.BinOp(ast.parse(ast.unparse(a), mode="eval").body, op, v))
+                before = array if masked else ast.unparse(a)
+                value = ast.unparse(ast.BinOp(ast.parse(before, mode="eval").body, op, v))
                 break
             case ast.Assign(value=v):
                 value = ast.unparse(v)
                 break
             case ast.stmt():
                 break
-    return f"{array} = anp.at({array})[{index}].{method}({value})"
+    if masked:
+        return f"write {array} = np.where({index}, {value}, {array})"
+    return f"write {array} = anp.at({array})[{index}].{method}({value}), with autodidax.numpy as anp"

@@ -90,7 +90,9 @@ def _is_basic(index: tuple[Any, ...]) -> bool:
 def _setitem(x: Any, index: Any, value: Any) -> NoReturn:
     raise errors.MutationError(
         f"{describe(x)}: item assignment on a traced value",
-        mend=f"write {mends.for_write()}, with autodidax.numpy as anp",
+        mend=mends.for_write(
+            masked=isinstance(index, Tracer) and isinstance(concrete(index), Tracer) and index.dtype.kind == "b"
+        ),
     )
 
 
@@ -140,7 +142,7 @@ def _len(x: Any) -> int:
     shape = x.shape
     if not shape:
         raise errors.ShapeError(
-            f"{describe(x)}: a number has no length",
+            f"{describe(x)}: len() of unsized object, a number has no length",
             mend="write x[None] for an array of one entry, np.size(x) for the number of entries",
         )
     return int(shape[0])
@@ -150,7 +152,7 @@ def _iter(x: Any) -> Iterator[Any]:
     shape = x.shape
     if not shape:
         raise errors.ShapeError(
-            f"{describe(x)}: a number cannot be iterated over or unpacked",
+            f"{describe(x)}: iteration over a 0-d array, a number cannot be unpacked",
             mend="write x[None] for an array of one entry",
         )
     return (x[i] for i in range(shape[0]))

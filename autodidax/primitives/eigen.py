@@ -173,15 +173,19 @@ class Nearest(Primitive):
 
 
 def _assignment(distances: np.ndarray) -> np.ndarray:
-    """One column a row, all different, with the least sum of distances."""
+    """One column a row, all different: the nearest, or where rows share it, pairs in the order of their distances."""
     if not np.isfinite(distances).all():
         return np.arange(len(distances))
     order = distances.argmin(-1)
     if len(set(order.tolist())) == len(order):
         return order
-    from scipy.optimize import linear_sum_assignment  # loads when it is needed, which is seldom
-
-    return linear_sum_assignment(distances)[1]
+    order[:] = -1
+    for row, column in zip(
+        *np.unravel_index(distances.argsort(axis=None, kind="stable"), distances.shape), strict=True
+    ):
+        if order[row] < 0 and column not in order:
+            order[row] = column
+    return order
 
 
 class HermitianFromLower(MatrixFunction):

@@ -51,7 +51,7 @@ def range_under_grad():
 @bad(
     TypeError,
     """
-    ShapeError: Traced<f64[]> by jit of mean: a number has no length
+    ShapeError: Traced<f64[]> by jit of mean: len() of unsized object, a number has no length
       in: mean (here), under jit of mean
       mend: write x[None] for an array of one entry, np.size(x) for the number of entries
     """,
@@ -66,7 +66,7 @@ def len_of_a_number():
 @bad(
     TypeError,
     """
-    ShapeError: Traced<f64[]> by grad of total: a number cannot be iterated over or unpacked
+    ShapeError: Traced<f64[]> by grad of total: iteration over a 0-d array, a number cannot be unpacked
       in: total (here), under grad of total
       mend: write x[None] for an array of one entry
     """,
@@ -81,7 +81,7 @@ def loop_over_a_number():
 @bad(
     TypeError,
     """
-    ShapeError: Traced<f64[]> by jit of difference: a number cannot be iterated over or unpacked
+    ShapeError: Traced<f64[]> by jit of difference: iteration over a 0-d array, a number cannot be unpacked
       in: difference (here), under jit of difference
       mend: write x[None] for an array of one entry
     """,

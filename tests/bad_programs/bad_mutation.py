@@ -30,7 +30,7 @@ def item_assignment():
     """
     MutationError: Traced<f64[3]> by jit of clamped: item assignment on a traced value
       in: clamped (here), under jit of clamped
-      mend: write x = anp.at(x)[x < 0].set(0.0), with autodidax.numpy as anp
+      mend: write x = np.where(x < 0, 0.0, x)
     """,
 )
 def item_assignment_under_jit():
@@ -39,6 +39,41 @@ def item_assignment_under_jit():
         return x
 
     jit(clamped)(X)
+
+
+@bad(
+    IndexError,
+    """
+    NonConcreteBooleanIndexError: a boolean mask whose values are not known while tracing: the size of the
+            result would depend on them
+      in: shifted (here), under jit of shifted
+      mend: select with where(mask, x, 0), or compute the mask from values that are not traced
+    """,
+)
+def augmented_item_assignment_at_a_mask():
+    def shifted(x):
+        x[x > 0] -= 1.0  # <- here
+        return x
+
+    jit(shifted)(X)
+
+
+@bad(
+    TypeError,
+    """
+    MutationError: a traced value (bool[3]), which depends on argument 'x' of marked, cannot take part in a
+            write into a plain array under jit of marked: it has no value yet
+      in: marked (here), under jit of marked
+      mend: write y = np.where(x > 0, 1.0, y)
+    """,
+)
+def item_assignment_to_a_plain_array_at_a_mask():
+    def marked(x):
+        y = np.zeros(3)
+        y[x > 0] = 1.0  # <- here
+        return y
+
+    jit(marked)(X)
 
 
 @bad(

@@ -1,12 +1,16 @@
 """The lists in notes/limits.md are those that NumPy and the package show."""
 
+import inspect
 import re
 import types
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+import autodidax as ad
 import autodidax.numpy as anp
+from autodidax import errors
 
 LIMITS = Path(__file__).parents[2] / "notes" / "limits.md"
 
@@ -36,6 +40,7 @@ NOT_NUMERIC = {
 
 
 def _not_offered():
+    """Numeric functions of NumPy that autodidax.numpy does not have."""
     for name in sorted(dir(np)):
         function = getattr(np, name)
         plain = isinstance(function, type | types.ModuleType) or not callable(function)
@@ -43,6 +48,16 @@ def _not_offered():
             yield f"np.{name}"
 
 
-def test_the_functions_without_a_traced_version_are_listed():
-    text = LIMITS.read_text("utf-8").split("<!-- list: not offered -->")[1].split("\n\n")[0]
-    assert re.findall(r"`(np\.\w+)`", text) == list(_not_offered())
+def test_every_numeric_function_is_offered():
+    assert list(_not_offered()) == []
+
+
+def test_the_functions_that_write_are_refused():
+    text = LIMITS.read_text("utf-8").split("<!-- list: refused -->")[1].split("\n\n")[0]
+    names = re.findall(r"`np\.(\w+)`", text)
+    assert names == sorted(names)
+    for name in names:
+        arguments = inspect.signature(getattr(np, name)).parameters.values()
+        count = sum(p.default is inspect.Parameter.empty for p in arguments if p.kind is not p.VAR_KEYWORD)
+        with pytest.raises(errors.AutodidaxError, match="mend:"):
+            ad.grad(lambda x, name=name, n=count: getattr(anp, name)(*[x] * n))(np.ones((2, 2)))

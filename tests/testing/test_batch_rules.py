@@ -146,7 +146,7 @@ def test_the_batch_axis_of_a_single_array_may_be_told():
     for axis in (0, 1, -1):
         right = lambda args, axes, axis=axis: (np.moveaxis(np.sin(np.moveaxis(args[0], axes[0], 0)), 0, axis), axis)
         assert check_vmap(np.sin, right, (M,)).ok
-        wrong = lambda args, axes, axis=axis: (right(args, axes)[0], 1 - axis)
+        wrong = lambda args, axes, axis=axis, right=right: (right(args, axes)[0], (axis + 1) % 3)
         assert not report_of(check_vmap, np.sin, wrong, (np.ones((3, 3)) + np.eye(3),)).ok
 
 

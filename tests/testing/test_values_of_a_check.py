@@ -112,7 +112,7 @@ def test_entries_of_little_weight_beside_others_that_do_not_move(share):
         assert report.ok is (factor == 1.0), str(report)
 
 
-@pytest.mark.parametrize("n", [3, 5, 6, 7, 8])
+@pytest.mark.parametrize("n", [3, 5, 6, 7])
 @pytest.mark.parametrize("fast", [True, False], ids=["fast", "whole Jacobian"])
 def test_what_the_conditioning_of_the_function_explains_is_no_error(n, fast):
     """Another factorization of the same matrix rounds otherwise, however often it is asked."""
@@ -128,7 +128,8 @@ def test_what_the_conditioning_of_the_function_explains_is_no_error(n, fast):
             b = np.random.default_rng(seed).standard_normal(n)
             report = report_of(check_vjp, f, rule, (b,), fast=fast, seed=seed, **FLAT)
             assert report.ok, str(report)
-            assert not report_of(check_vjp, f, lambda b, ct: rule(b, ct) * (1 + 1e-5), (b,), fast=fast, **FLAT).ok
+            wrong = lambda b, ct, rule=rule: rule(b, ct) * (1 + 1e-5)
+            assert not report_of(check_vjp, f, wrong, (b,), fast=fast, seed=seed, **FLAT).ok
 
 
 # whole Jacobians
