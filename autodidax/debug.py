@@ -11,6 +11,7 @@ import numpy as np
 
 from autodidax import errors, tree
 from autodidax.core.interpreters import Tracer
+from autodidax.core.tracebacks import boundary
 from autodidax.transforms.boundary import check_callable
 from autodidax.transforms.callbacks import debug_callback_p
 from autodidax.transforms.host_functions import host_function
@@ -18,6 +19,7 @@ from autodidax.transforms.host_functions import host_function
 __all__ = ["callback", "print"]
 
 
+@boundary
 def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **kwargs: Any) -> None:
     """Run `callback(*args, **kwargs)` on the host, on plain NumPy values, and ignore what it returns.
 
@@ -46,6 +48,7 @@ def callback(callback: Callable[..., Any], *args: Any, ordered: bool = False, **
     debug_callback_p(*values, callback=host, ordered=bool(ordered))
 
 
+@boundary
 def print(fmt: str, *args: Any, ordered: bool = False, **kwargs: Any) -> None:
     """Print `fmt.format(*args, **kwargs)` when the program runs; when that is, is as for `callback`.
 

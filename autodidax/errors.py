@@ -60,6 +60,8 @@ def _no_scopes() -> tuple[str, ...]:
 
 active_transforms: Callable[[], list[str]] = _no_transforms
 """Describes the open transforms, innermost first, for the ``in:`` line; ``core`` puts its own here."""
+
+
 def _no_place() -> tuple[str, int, str] | None:
     return None
 

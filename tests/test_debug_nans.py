@@ -144,7 +144,7 @@ PLAIN = {
     "ufunc with a keyword": (lambda x: anp.sqrt(-x, dtype=np.float32), "sqrt"),
     "function": (lambda x: anp.dot(x - x, [np.inf, 1.0, 1.0]), "dot"),
     "lax": (lambda x: lax.sqrt(-x), "sqrt"),
-    "primitive with parameters": (lambda x: registry["reduce_sum"](np.inf * np.array([1, -1]), axes=(0,)), "reduce_sum"),
+    "a sum": (lambda x: registry["reduce_sum"](np.inf * np.array([1, -1]), axes=(0,)), "reduce_sum"),
     "loop": (lambda x: lax.fori_loop(0, 2, lambda i, c: anp.sqrt(c - 2.0), 3.0), "sqrt"),
 }  # fmt: skip
 

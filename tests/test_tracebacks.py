@@ -53,6 +53,8 @@ TRANSFORMS = {
     "map": lambda f: lambda x: lax.map(f, x),
     "cond": lambda f: lambda x: lax.cond(anp.sum(x) > 0, f, anp.sum, x),
     "while_loop": lambda f: lambda x: lax.while_loop(lambda c: f(x) > 0, lambda c: c, x),
+    "custom_root": lambda f: lambda x: lax.custom_root(f, x, lambda g, y: g(y), lambda g, y: y),
+    "fixed_point": lambda f: lambda x: lax.fixed_point(f, x),
     "custom_jvp": with_rule,
     "a rule": called_in_a_rule,
     "named_call": ad.named_call,
@@ -165,6 +167,9 @@ BAD_CALLS = {
     "cond": lambda: lax.cond(np.ones(3), anp.sin, anp.cos, 1.0),
     "fori_loop": lambda: lax.fori_loop(0, 1.5, lambda i, x: x, 1.0),
     "eval_shape": lambda: ad.eval_shape(3),
+    "pure_callback": lambda: ad.pure_callback(3, None),
+    "debug.print": lambda: ad.debug.print("{}"),
+    "named_call": lambda: ad.grad(ad.named_call(anp.sin))("x"),
 }
 
 

@@ -9,10 +9,12 @@ from autodidax import errors, tree
 from autodidax.control_flow.operands import flat_operands, stage_flat
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of, get_aval
+from autodidax.core.tracebacks import boundary
 from autodidax.transforms.boundary import check_callable, name_of
 from autodidax.transforms.program import run
 
 
+@boundary
 def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callable[..., Any], list[Any]]:
     """`fun` as a function of what it closes over, too: returns `(converted, consts)` with `converted(*args, *consts)`
     equal to `fun(*args)`.

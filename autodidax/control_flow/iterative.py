@@ -12,6 +12,7 @@ from autodidax.control_flow.loops import while_loop
 from autodidax.control_flow.operands import flat_operands
 from autodidax.control_flow.solves import custom_linear_solve
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
+from autodidax.core.tracebacks import boundary
 from autodidax.primitives.comparison import logical_and, logical_not
 from autodidax.primitives.contraction import matmul
 from autodidax.primitives.convert import astype, conj, real
@@ -35,6 +36,7 @@ class Settings(NamedTuple):
     precondition: Map
 
 
+@boundary
 def cg(
     A: Any, b: Any, x0: Any = None, *, tol: Any = 1e-5, atol: Any = 0.0, maxiter: int | None = None, M: Any = None
 ) -> tuple[Any, Any]:
@@ -66,6 +68,7 @@ def cg(
     return _solve("cg", _conjugate_gradients, A, b, x0, tol, atol, maxiter, M, hermitian=True)
 
 
+@boundary
 def bicgstab(
     A: Any, b: Any, x0: Any = None, *, tol: Any = 1e-5, atol: Any = 0.0, maxiter: int | None = None, M: Any = None
 ) -> tuple[Any, Any]:
@@ -83,6 +86,7 @@ def bicgstab(
     return _solve("bicgstab", _stabilized_gradients, A, b, x0, tol, atol, maxiter, M)
 
 
+@boundary
 def gmres(
     A: Any, b: Any, x0: Any = None, *, tol: Any = 1e-5, atol: Any = 0.0, restart: int = 20,
     maxiter: int | None = None, M: Any = None, solve_method: str = "batched",

@@ -17,6 +17,7 @@ from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, dtype_of, frames, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.core.primitive import Sample
+from autodidax.core.tracebacks import boundary
 from autodidax.primitives.convert import astype, real, zeros_of
 from autodidax.primitives.shape import concatenate, expand_dims, moveaxis, reduce_sum, reshape, stack
 from autodidax.transforms.batching import BatchTrace, repeated
@@ -364,6 +365,7 @@ def _over_leaf(x: Any, lead: int) -> Any:
 ode_p = OdeInt("odeint")
 
 
+@boundary
 def odeint(
     func: Callable[..., Any], y0: Any, t: Any, *args: Any, rtol: float = 1.4e-8, atol: float = 1.4e-8,
     mxstep: float = math.inf, hmax: float = math.inf,

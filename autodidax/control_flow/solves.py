@@ -14,6 +14,7 @@ from autodidax.control_flow.operands import concrete, flat_operands, stage_flat
 from autodidax.core.avals import ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, frames, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.tracebacks import boundary
 from autodidax.primitives.comparison import logical_and, logical_not
 from autodidax.primitives.convert import astype, convert_element_type, zeros_of
 from autodidax.primitives.elementwise import absolute
@@ -29,6 +30,7 @@ from autodidax.transforms.program import run
 from autodidax.transforms.stage import stage
 
 
+@boundary
 def custom_linear_solve(
     matvec: Callable[[Any], Any],
     b: Any,
@@ -210,6 +212,7 @@ def _solution(
     return xs, [as_output(v, lambda: f"{transform}: auxiliary output of {name}") for v in aux_leaves], [aux_tree]
 
 
+@boundary
 def custom_root(
     f: Callable[[Any], Any],
     initial_guess: Any,
@@ -325,6 +328,7 @@ def _tangents(tangent_solve: Any, residual: Any, xs: list[Any], rhs: list[Any], 
         ) from None
 
 
+@boundary
 def fixed_point(
     f: Callable[..., Any], x0: Any, *args: Any, tol: float | None = None, maxiter: int = 1000
 ) -> Any:  # fmt: skip

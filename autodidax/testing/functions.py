@@ -265,7 +265,8 @@ def _shrink(point: Point, again: Again, options: dict[str, Any]) -> None:
 
     xs = smallest(point.xs, fails)
     if xs is not None and any(x is not y and not np.array_equal(x, y) for x, y in zip(xs, point.xs, strict=True)):
-        failure.smaller = again.at(xs, point.modes)
+        alone = failure.mode in MODES and failure.layer != "adjoint"  # that compares both modes
+        failure.smaller = again.at(xs, (failure.mode,) if alone else point.modes)
 
 
 def _beside(point: Point, seed: Sequence[int], names: Sequence[str], common: dict[str, Any]) -> Point:

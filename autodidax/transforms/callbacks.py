@@ -16,6 +16,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.avals import ShapedArray, is_inexact
 from autodidax.core.interpreters import innermost_staging, top_trace
+from autodidax.core.tracebacks import boundary
 from autodidax.transforms.boundary import check_callable
 from autodidax.transforms.calls import HigherOrder, split_tangents
 from autodidax.transforms.host_functions import (
@@ -162,6 +163,7 @@ io_callback_p = IOCallback("io_callback")
 debug_callback_p = DebugCallback("debug_callback")
 
 
+@boundary
 def pure_callback(
     callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, vmap_method: str | None = None, **kwargs: Any
 ) -> Any:
@@ -203,6 +205,7 @@ def pure_callback(
     return host.out_tree.unflatten(outs)
 
 
+@boundary
 def io_callback(
     callback: Callable[..., Any], result_shape_dtypes: Any, *args: Any, ordered: bool = False, **kwargs: Any
 ) -> Any:

@@ -98,7 +98,7 @@ class _Name(Primitive):
         return self.bind(args[0], name=name), dims[0]
 
     def samples(self, rng: np.random.Generator) -> Iterator[Sample]:
-        values = [rng.normal(size=shape) for shape in [(), (3,), (2, 3), (0, 2)]]
+        values: list[Any] = [rng.normal(size=shape) for shape in [(), (3,), (2, 3), (0, 2)]]
         values += [values[1].astype(np.float32), values[1] + 1j, np.arange(3)]
         for x in values:
             yield Sample((x,), {"name": "residual"}, name=str(np.asarray(x).dtype))
