@@ -45,7 +45,8 @@ def walk_record(tape: list[Any], n_inputs: int, cts: list[Any]) -> None:
     try:
         for i in range(len(tape) - 1, n_inputs - 1, -1):
             if cts[i] is not None:
-                given.set(origin(tape, i))
+                mark, name = origin(tape, i)
+                given.set((mark if mark is None or mark[3] else (*mark[:3], name), name))
                 if node_watch is None:
                     _walk(tape, i, cts, i + 1)
                 else:

@@ -376,11 +376,23 @@ class NotedTape(list):
         self.notes: list[tuple[sources.Mark | None, str]] = []
         self.tainted: set[int] = set()
 
-    def note(self, primitive: str) -> None:
-        """Note where the nodes come from that were appended since the last note."""
+    def note(self, primitive: str, out: Any = None) -> None:
+        """Note where the nodes come from that were appended since the last note; `out` is what they computed."""
         notes = self.notes
-        while len(notes) < len(self):
-            notes.append((sources.present_mark(), primitive))
+        if len(notes) < len(self):
+            note = _staged_mark(out) or sources.present_mark(), primitive
+            while len(notes) < len(self):
+                notes.append(note)
+
+
+def _staged_mark(out: Any) -> sources.Mark | None:
+    """The mark of the equation that a value was written down as, where that was just now."""
+    val = out.val if type(out) is ReverseTracer else None
+    if isinstance(val, AbstractTracer) and val._trace.staging:
+        eqns = val._trace.eqns
+        if eqns and eqns[-1].outvars and eqns[-1].outvars[0] is val.node:
+            return eqns[-1].mark
+    return None
 
 
 class _Noting(ReverseTrace):
@@ -392,17 +404,17 @@ class _Noting(ReverseTrace):
 
     def process1(self, p: Any, x: Any) -> Any:
         out = super().process1(p, x)
-        self.tape.note(p.name)
+        self.tape.note(p.name, out)
         return out
 
     def process2(self, p: Any, x: Any, y: Any) -> Any:
         out = super().process2(p, x, y)
-        self.tape.note(p.name)
+        self.tape.note(p.name, out)
         return out
 
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         out = super().process(p, args, params)
-        self.tape.note(p.name)
+        self.tape.note(p.name, out)
         return out
 
 
