@@ -38,6 +38,7 @@ def _adjoint_along(point: Point, gs: list[Any], tys: list[Any], ts: list[Any], l
     size = sum(np.size(t) for t in (*ts, *point.cts) if t is not None)
     eps = dirs.unit_roundoff(point.xs, point.ys)
     tolerance = (16 + size**0.5) * eps * (scale_f + scale_b) + dirs.TINY
+    tolerance += point.allowed(forward)
     difference = abs(forward - backward)
     if difference > tolerance:
         tolerance += _rounding(point, ts)

@@ -18,6 +18,7 @@ from autodidax.core.interpreters import dtype_of
 from autodidax.testing import directions as dirs
 from autodidax.testing.comparison import ROUNDINGS, additive, close, same, snapshot
 from autodidax.testing.report import brief
+from autodidax.testing.rules import RuleRaised
 
 if TYPE_CHECKING:
     from autodidax.testing.point import Point
@@ -62,7 +63,13 @@ def check_linearity(
 
 def check_zeros(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any]) -> None:
     """A linear map where shortcuts for zeros are taken: all are zero, some are, or a part adds up to zero."""
-    zeros = apply([None if v is None else np.zeros_like(v) for v in vs])
+    try:
+        zeros = apply([None if v is None else np.zeros_like(v) for v in vs])
+    except RuleRaised as raised:
+        cause = raised.__cause__
+        message = f"the rule raised {type(cause).__name__} for a {seed_name(mode)} of zeros: {cause}"
+        point.fail(mode, "homogeneity", message)
+        return
     for k, (z, w) in enumerate(zip(zeros, out, strict=True)):
         if z is not None and np.any(np.where(np.isfinite(w), z, 0)):
             message = f"scaling the {seed_name(mode)} by 0 does not scale the result {k}"
@@ -102,8 +109,9 @@ def _splits(
         results.append(dirs.scaled(apply([_other_layout(v) for v in dirs.scaled(part, c)]), 1 / c))
     sums = [[r[k] for r in results] for k in range(len(out))]
     if single:
-        return all(w is None or all(close(p, w) for p in own) for own, w in zip(sums, out, strict=True))
-    return all(w is None or additive(own, w * times) for own, w in zip(sums, out, strict=True))
+        return all(w is None or all(close(p, w, slack=point.allowed(w)) for p in own)
+                   for own, w in zip(sums, out, strict=True))  # fmt: skip
+    return all(w is None or additive(own, w * times, point.allowed(w)) for own, w in zip(sums, out, strict=True))
 
 
 def _mixed_parts(rng: np.random.Generator, vs: list[Any]) -> tuple[list[list[Any]], float]:
@@ -159,7 +167,7 @@ def _additivity(
     results = [apply(p) for p in parts]
     for k, w in enumerate(out):
         own = [r[k] for r in results]
-        if w is None or additive(own, w * times):
+        if w is None or additive(own, w * times, point.allowed(w)):
             continue
         if not additive(own, w * times, slack=ERRORS * _noise(point, apply, vs, out, k, scaling=True)):
             message = f"the result {k} of one part of the {seed_name(mode)} at a time does not add up to the whole"

@@ -120,6 +120,14 @@ class Point:
         """Whether the whole Jacobian may be taken."""
         return 0 < pack(self.xs).size <= AFFORDABLE and 0 < pack(self.ys).size <= AFFORDABLE
 
+    def allowed(self, want: Any) -> float:
+        """What a user's own tolerances allow a result to differ by; nothing where none are given."""
+        if not self.overrides.keys() & {"atol", "rtol"}:
+            return 0.0
+        size = np.abs(np.asarray(want))
+        largest = float(np.max(np.where(np.isfinite(size), size, 0), initial=0))
+        return self.overrides.get("atol", 0.0) + self.overrides.get("rtol", 0.0) * largest
+
     def computes_in_double(self) -> bool:
         """Whether the arguments are in single precision, and the function would compute in double precision."""
         return dirs.unit_roundoff(self.xs, self.ys) > 1e-10 and self.accuracy < 1e-12
