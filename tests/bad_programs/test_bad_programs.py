@@ -36,7 +36,7 @@ def test_the_error_of(name):
     assert isinstance(caught.value, AutodidaxError) == (name not in NOT_OURS)
 
 
-@pytest.mark.parametrize("name", PROGRAMS.keys() - NOT_OURS)
+@pytest.mark.parametrize("name", sorted(PROGRAMS.keys() - NOT_OURS))
 def test_the_form_of(name):
     _, *rest = PROGRAMS[name].text.splitlines()
     assert len(rest) == 2

@@ -20,6 +20,8 @@ class Case:
                 return f"{x.dtype.kind}{list(x.shape)}".replace(" ", "")
             if isinstance(x, list | tuple):
                 return f"{type(x).__name__}[{','.join(map(show, x))}]"
+            if callable(x):
+                return getattr(x, "__name__", type(x).__name__)  # no address: ids are the same in every process
             return str(x).replace(" ", "")[:20]
 
         parts = [*map(show, self.args), *(f"{k}={show(v)}" for k, v in self.kwargs.items())]
