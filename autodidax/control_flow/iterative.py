@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from autodidax.primitives.extrema import maximum
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import broadcast_to, concatenate, reshape
 from autodidax.primitives.triangular import solve_triangular
-from autodidax.transforms.boundary import as_value, described
+from autodidax.transforms.boundary import as_value, described, own_copy
 
 Map = Callable[[Any], Any]
 
@@ -160,7 +161,12 @@ def _as_map(name: str, what: str, A: Any, size: int) -> Map:
     if A is None:
         return lambda x: x
     if callable(A):
-        return A
+
+        @functools.wraps(A)
+        def apply(x: Any) -> Any:
+            return A(tree.map(own_copy, x))  # the function may write into its argument, which is the iteration's own
+
+        return apply
     if shape_of(A) != (size, size):
         raise errors.ShapeError(
             f"{name}: {what} has shape {shape_of(A)}, b has {size} entries", mend=f"give a matrix ({size}, {size})"

@@ -102,7 +102,8 @@ def _first_step(transform: str, fun: Any, step: Callable[[Any], tuple[Any, Any]]
     leaves, carry_tree = flat_operands(transform, init, "init")
     with performed_once() as effects:
         while True:
-            carry, rest = step(carry_tree.unflatten(leaves))
+            # the body may write into its carry, which is the caller's
+            carry, rest = step(carry_tree.unflatten([own_copy(x) for x in leaves]))
             outs, own_tree = tree.flatten(carry)
             outs = [as_output(x, lambda: f"{transform}: the carry that {name_of(fun)} returned") for x in outs]
             _check_carry_tree(transform, fun, carry_tree, own_tree)
@@ -315,7 +316,7 @@ def _scan(transform: str, f: Any, init: Any, xs: Any, length: int | None, revers
 
 def row_of(x: Any, i: int) -> Any:
     """Row i of an array, traced or not."""
-    return x[i] if type(x) is np.ndarray else getitem_p(x, index=(i,))
+    return own_copy(x[i]) if type(x) is np.ndarray else getitem_p(x, index=(i,))
 
 
 def _stacked(transform: str, f: Any, column: Sequence[Any]) -> Any:

@@ -21,7 +21,7 @@ from autodidax.core.tracebacks import boundary
 from autodidax.primitives.convert import astype, real, zeros_of
 from autodidax.primitives.shape import concatenate, expand_dims, moveaxis, reduce_sum, reshape, stack
 from autodidax.transforms.batching import BatchTrace, repeated
-from autodidax.transforms.boundary import as_output, as_value, check_callable, described, dtype_name, name_of
+from autodidax.transforms.boundary import as_output, as_value, check_callable, described, dtype_name, name_of, own_copy
 from autodidax.transforms.calls import HigherOrder, hold_constants, record_call, spread, take_residuals
 from autodidax.transforms.forward import instantiate
 from autodidax.transforms.program import (
@@ -415,7 +415,8 @@ def odeint(
         check_monotonic(known)
 
     def flat(*values: Any) -> list[Any]:
-        return _rate(func, y_tree, avals, func(y_tree.unflatten(values[:-1]), values[-1], *args))
+        y = y_tree.unflatten([own_copy(v) for v in values[:-1]])  # the function may write into it
+        return _rate(func, y_tree, avals, func(y, values[-1], *args))
 
     if not frames():
         return y_tree.unflatten(integrate(lambda y, time: flat(*y, time), leaves, t, accuracy))

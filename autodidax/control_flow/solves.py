@@ -21,7 +21,7 @@ from autodidax.primitives.elementwise import absolute
 from autodidax.primitives.extrema import maximum
 from autodidax.primitives.reductions import reduce_max
 from autodidax.primitives.select import where
-from autodidax.transforms.boundary import as_output, check_callable, described, dtype_name, name_of, unshared
+from autodidax.transforms.boundary import as_output, check_callable, described, dtype_name, name_of, own_copy, unshared
 from autodidax.transforms.calls import is_linear
 from autodidax.transforms.closures import reached_tracers, rebuilt
 from autodidax.transforms.custom_calls import custom_jvp_p, through_captured
@@ -361,7 +361,9 @@ def fixed_point(
     name = name_of(f)
 
     def change(x: Any) -> Any:
-        new = _leaves_like("fixed_point", f"the result of {name}", f(x, *args), "x0", tree.structure(x))
+        new = _leaves_like(
+            "fixed_point", f"the result of {name}", f(tree.map(own_copy, x), *args), "x0", tree.structure(x)
+        )
         old = [as_output(v, lambda: "fixed_point: x0") for v in tree.leaves(x)]
         avals = [get_aval(v) for v in old]
         same = tree.structure(x)

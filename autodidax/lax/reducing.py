@@ -18,6 +18,7 @@ from autodidax.primitives import reductions as prim
 from autodidax.primitives.convert import astype
 from autodidax.primitives.shape import canonical_axes, canonical_axis, flip, moveaxis
 from autodidax.primitives.shape import reduce_sum as sum_primitive
+from autodidax.transforms.boundary import own_copy
 
 
 def _reduction(name: str, primitive: Any, doc: str) -> Callable[[Any, Sequence[int]], Any]:
@@ -189,7 +190,8 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     leaves = turn(leaves)
     shift = 1
     while shift < n:
-        pairs = fn(treedef.unflatten(cut(leaves, 0, n - shift)), treedef.unflatten(cut(leaves, shift, n)))
+        parts = [[own_copy(x) for x in cut(leaves, a, b)] for a, b in ((0, n - shift), (shift, n))]  # fn may write
+        pairs = fn(*map(treedef.unflatten, parts))
         _check_combined(treedef, pairs, cut(leaves, shift, n))
         joined = zip(cut(leaves, 0, shift), tree.leaves(pairs), axes, strict=True)
         leaves = [concatenate([head, tail], axis=k) for head, tail, k in joined]

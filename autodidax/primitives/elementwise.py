@@ -247,11 +247,12 @@ def _power(x: Any, y: Any) -> Any:
 
 
 def _power_by_base(z, x, y):
-    """y x**(y - 1), and exactly 0 where y is 0, so that integer powers are right at x = 0 in every order."""
+    """y x**(y - 1), and exactly 0 where x and y are 0, so that integer powers are right at x = 0 in every order."""
     if type(y) in PYTHON_SCALARS:
         return 0.0 if y == 0 else y * (x if y == 2 else power(x, y - 1))
-    zero = equal(y, 0)
-    return where(zero, 0, y * power(x, astype(where(zero, 1, y - 1), dtype_of(z))))
+    both = logical_and(equal(x, 0), equal(y, 0))
+    base = astype(where(both, 1, x), dtype_of(z))
+    return where(both, 0, y * power(base, astype(y - 1, dtype_of(z))))
 
 
 def _power_by_exponent(z, x, _):

@@ -83,5 +83,4 @@ def _rounding(point: Point, ts: list[Any]) -> float:
     nudged, scaled = (float(np.sum(np.ptp(part, axis=0))) for part in (runs[:count], runs[count:]))
     est = point.estimate(ts)
     own = float(np.nan_to_num(np.sum(np.abs(pack(point.cts)) * est.error), posinf=0.0))
-    reach = max(1.0, *(float(np.max(np.abs(t), initial=0)) for t in ts if t is not None))
-    return (eps * reach * outputs if np.isfinite(outputs) else 0.0) + ERRORS * (nudged + min(scaled, own))
+    return (eps * dirs.reach(ts) * outputs if np.isfinite(outputs) else 0.0) + ERRORS * (nudged + min(scaled, own))

@@ -147,6 +147,13 @@ def stretched(xs: Sequence[Any], way: Sequence[Any], relative: float) -> list[An
     return out
 
 
+def reach(ts: Sequence[Any]) -> float:
+    """How many times the outputs' resolution a tangent along these directions may be off by: rounding grows with the
+    size of the directions, up to a point; beyond it they are in other units than 1."""
+    largest = max((float(np.max(np.abs(t), initial=0)) for t in ts if t is not None), default=1.0)
+    return min(max(1.0, largest), 32.0)
+
+
 def basis(xs: Sequence[Any]) -> Iterator[list[Any]]:
     """One direction an entry of the inexact values, of the size that the entry may be moved by; None elsewhere.
 

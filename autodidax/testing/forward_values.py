@@ -154,8 +154,7 @@ def _judge(
     tolerance = tolerance + max(np.finfo(dtype_of(y)).tiny for y in point.ys if is_inexact(dtype_of(y)))
     if eps > 1e-10:  # the rule works in single precision: its intermediate results are rounded to that,
         tolerance = tolerance + ROUNDINGS * eps * 0.03 * np.max(np.abs(want[judged]), initial=0)
-        reach = max(1.0, *(float(np.max(np.abs(t), initial=0)) for t in point.ts if t is not None))
-        tolerance = tolerance + ROUNDINGS * eps * reach * np.abs(pack(point.ys))  # as f itself is
+        tolerance = tolerance + ROUNDINGS * eps * dirs.reach(point.ts) * np.abs(pack(point.ys))  # as f itself is
     if noise is not None:
         tolerance = tolerance + ERRORS * noise
     if "atol" in point.overrides or "rtol" in point.overrides:

@@ -42,7 +42,7 @@ def check_linearity(
     active = [k for k, v in enumerate(vs) if v is not None]
     parts = _mixed_parts(point.rng, vs)
     failures = len(point.report.failures)
-    agrees = _splits(point, at, parts, vs, out)
+    agrees = _splits(point, mode, at, parts, vs, out)
     if not same(kept, out):
         point.fail(mode, "purity", "a later call changed the result of an earlier one")
         return
@@ -51,7 +51,7 @@ def check_linearity(
         _homogeneity(point, mode, apply, vs, out)
         _additivity(point, mode, apply, vs, out, _masked_parts(point.rng, vs))
         _additivity(point, mode, apply, vs, out, *parts)
-        if len(point.report.failures) == failures and _splits(point, at, parts, vs, out):
+        if len(point.report.failures) == failures and _splits(point, mode, at, parts, vs, out):
             point.fail(mode, "determinism", "two runs of the rule on the same values give different results")
     if len(active) > 1:
         for zeros in (True, False):
@@ -93,7 +93,7 @@ def _zero_sum(rng: np.random.Generator, v: Any) -> Any:
 
 
 def _splits(
-    point: Point, at: Callable[[list[Any]], Apply], parts: tuple[Any, Any], vs: list[Any], out: list[Any]
+    point: Point, mode: str, at: Callable[[list[Any]], Apply], parts: tuple[Any, Any], vs: list[Any], out: list[Any]
 ) -> bool:  # fmt: skip
     """Whether two parts of `vs`, scaled very differently, add up to so many times `out` when they are scaled back.
 
@@ -109,9 +109,24 @@ def _splits(
         results.append(dirs.scaled(apply([_other_layout(v) for v in dirs.scaled(part, c)]), 1 / c))
     sums = [[r[k] for r in results] for k in range(len(out))]
     if single:
-        return all(w is None or all(close(p, w, slack=point.allowed(w)) for p in own)
-                   for own, w in zip(sums, out, strict=True))  # fmt: skip
-    return all(w is None or additive(own, w * times, point.allowed(w)) for own, w in zip(sums, out, strict=True))
+        return all(w is None or all(close(p, w, slack=_slack(point, mode, k, w)) for p in own)
+                   for k, (own, w) in enumerate(zip(sums, out, strict=True)))  # fmt: skip
+    return all(w is None or additive(own, w * times, _slack(point, mode, k, w))
+               for k, (own, w) in enumerate(zip(sums, out, strict=True)))  # fmt: skip
+
+
+def _slack(point: Point, mode: str, k: int, want: Any) -> float:
+    """What a result may be off by: what the user allows, and what is below the resolution of the function's outputs,
+    since a rule's terms may be as large as these and cancel, as those of a saturated softmax do."""
+    eps = dirs.unit_roundoff(point.xs, point.ys)
+    outputs = [np.abs(dirs.wide(y)) for y in point.ys]
+    if mode == "fwd":
+        largest = np.where(np.isfinite(outputs[k]), outputs[k], 0)
+        return point.allowed(want) + ROUNDINGS * eps * dirs.reach(point.ts) * float(np.max(largest, initial=0))
+    paired = dirs.pairing([None if c is None else np.abs(c) for c in point.cts], outputs)[0]
+    moves = np.abs(dirs.wide(point.ts[k]))
+    least = float(np.min(moves[moves > 0], initial=np.inf))
+    return point.allowed(want) + (ROUNDINGS * eps * paired / least if np.isfinite(paired) else 0.0)
 
 
 def _mixed_parts(rng: np.random.Generator, vs: list[Any]) -> tuple[list[list[Any]], float]:
@@ -154,6 +169,7 @@ def _homogeneity(point: Point, mode: str, apply: Apply, vs: list[Any], out: list
             if w is None or close(g, w, 4.0, elementwise=True) or close(g, w, 8 * ROUNDINGS):
                 continue
             noise = abs(factor) * ERRORS * _noise(point, apply, vs, out, k, scaling=False)
+            noise += abs(factor) * _slack(point, mode, k, out[k])
             if not close(g, w, 8 * ROUNDINGS, slack=noise):
                 message = f"scaling the {seed_name(mode)} by {_power(factor)} does not scale the result {k}"
                 point.fail(mode, "homogeneity", message, expected=brief(w), got=brief(g))
@@ -167,7 +183,7 @@ def _additivity(
     results = [apply(p) for p in parts]
     for k, w in enumerate(out):
         own = [r[k] for r in results]
-        if w is None or additive(own, w * times, point.allowed(w)):
+        if w is None or additive(own, w * times, _slack(point, mode, k, w)):
             continue
         if not additive(own, w * times, slack=ERRORS * _noise(point, apply, vs, out, k, scaling=True)):
             message = f"the result {k} of one part of the {seed_name(mode)} at a time does not add up to the whole"

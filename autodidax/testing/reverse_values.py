@@ -200,7 +200,13 @@ def _pairing(
     want, scale = float(np.sum(terms).real), float(np.sum(np.abs(terms)))
     got, own = dirs.pairing([np.where(ts[k] == 0, 0, gs[k])], [ts[k]])  # what does not move proves nothing
     error = float(np.sum(np.abs(pack(cts)) * est.error))
-    tolerance = ERRORS * error + ROUNDINGS * dirs.unit_roundoff(point.xs, point.ys) * (scale + own) + dirs.TINY
+    eps = dirs.unit_roundoff(point.xs, point.ys)
+    tolerance = ERRORS * error + ROUNDINGS * eps * (scale + own) + dirs.TINY
+    # below the resolution of the outputs: the terms of a rule may be as large as these, and cancel
+    outputs = pack([np.abs(y) for y in point.ys])
+    smallest = max(float(np.finfo(dtype_of(y)).tiny) for y in point.ys if is_inexact(dtype_of(y)))
+    resolution = ROUNDINGS * eps * np.where(np.isfinite(outputs), outputs, 0) + smallest
+    tolerance += dirs.reach([ts[k]]) * float(np.sum(np.abs(pack(cts)) * resolution))
     if "atol" in point.overrides or "rtol" in point.overrides:
         tolerance = point.overrides.get("atol", 0.0) + point.overrides.get("rtol", 0.0) * abs(want)
     return got, want, tolerance

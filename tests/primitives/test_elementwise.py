@@ -420,3 +420,13 @@ UFUNCS = sorted(
 def test_every_elementwise_ufunc_has_a_primitive(ufunc):
     """float_power and divmod are made of two others; dates and products of matrices are no elementwise numbers."""
     assert registry.get(ufunc) is not None
+
+
+def test_mixed_derivatives_of_a_power_at_exponent_zero():
+    by_base = lambda y: autodidax.grad(lambda x: x**y)(2.0)
+    by_exponent = lambda x: autodidax.grad(lambda y: x**y)(0.0)
+    assert autodidax.grad(by_base)(0.0) == pytest.approx(0.5)
+    assert autodidax.grad(by_exponent)(2.0) == pytest.approx(0.5)
+    for n in range(4):  # integer powers at 0, in every order
+        f = lambda x, n=np.array(n): x**n
+        assert [f(0.0), autodidax.grad(f)(0.0), autodidax.grad(autodidax.grad(f))(0.0)] == [float(n == 0), float(n == 1), 2.0 * (n == 2)]

@@ -212,3 +212,20 @@ def test_sqrt_at_zero_is_inconclusive():
     report = check_grads(sqrt, (np.array([0.0, 1.0]),), order=1)
     assert report.ok
     assert report.inconclusive
+
+
+def _softmax(x):
+    e = np.exp(x - x.max())
+    return e / e.sum()
+
+
+def _softmax_vjp(x, ct):
+    p = _softmax(x)
+    return p * (ct - p @ ct)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("logits", [[0, 40], [3, 50, -2], [0, 20], [0, 100]], ids=str)
+def test_a_saturated_softmax_is_not_accused(logits, dtype):
+    for seed in range(3):
+        assert check_vjp(_softmax, _softmax_vjp, (np.array(logits, dtype),), form="flat", seed=seed).ok
