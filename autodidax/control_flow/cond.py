@@ -263,17 +263,26 @@ cond_p = Cond("cond")
 
 
 @boundary
-def cond(pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any, **linear: Any) -> Any:
+def cond(
+    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any, **keywords: Any
+) -> Any:
     """`true_fun(*operands)` where the scalar predicate holds, else `false_fun(*operands)`; only that branch runs.
 
     A predicate whose value is known runs its branch as plain Python. Under jit and vmap both branches are staged: they
-    must return the same tree of shapes and dtypes. JAX's older form `cond(pred, x, f, y, g)` is accepted.
+    must return the same tree of shapes and dtypes. JAX's older forms are accepted: `cond(pred, x, f, y, g)`, and
+    `operand=x` for one operand; its keyword `linear` has no effect.
 
     Source: jax.lax.cond.
 
     >>> float(cond(True, lambda x: x + 1, lambda x: x - 1, 1.0))
     2.0
     """
+    if "operand" in keywords and not operands:
+        operands = (keywords.pop("operand"),)
+    if unknown := keywords.keys() - {"linear"}:
+        raise errors.ArgumentError(
+            f"cond takes no keyword {', '.join(sorted(unknown))}", mend="give operands by position: cond(pred, f, g, x)"
+        )
     if not callable(true_fun) and len(operands) == 2 and callable(false_fun) and callable(operands[1]):
         x, f, y, g = true_fun, false_fun, operands[0], operands[1]
         return cond(pred, lambda pair: f(pair[0]), lambda pair: g(pair[1]), (x, y))

@@ -440,7 +440,7 @@ def _batch_size(given: Any) -> int:
         size = 0
     if size < 1:
         raise errors.ArgumentError(
-            f"map: batch_size must be a positive integer, it is {described(given)}",
+            f"map: batch_size must be a positive integer, it is {given!r}",
             mend="give how many rows go together",
         )
     return size

@@ -244,6 +244,8 @@ def check_rules(
     }  # fmt: skip
     point = Point(rules, xs, np.random.default_rng(seed), report, full=not fast, **common)
     check_orders(point, order)
+    if not report.failures and not any(is_inexact(dtype_of(y)) for y in point.ys):
+        report.inconclusive.append("no output has a floating or complex dtype: nothing was compared")
     failing = point
     if not report.failures and point.defined:
         failing = _beside(point, (seed,), names, common)
@@ -304,4 +306,8 @@ def _tuple(name: str, args: Any) -> tuple[Any, ...]:
 
 
 def _overrides(atol: float | None, rtol: float | None, eps: float | None) -> dict[str, float]:
-    return {name: v for name, v in (("atol", atol), ("rtol", rtol), ("eps", eps)) if v is not None}
+    given = {name: v for name, v in (("atol", atol), ("rtol", rtol), ("eps", eps)) if v is not None}
+    for name, v in given.items():
+        if not (np.isfinite(v) and v >= 0 and (name != "eps" or v > 0)):
+            raise errors.ArgumentError(f"{name} is {v!r}", mend="give a number that is not negative, or leave it out")
+    return given

@@ -252,13 +252,13 @@ def _layout_noise(
 
 
 def _other_layout(x: Any) -> Any:
-    """A view with the same values: axes in another order of memory, every second entry, from the end."""
+    """A view with the same values: axes in another order of memory, every second entry."""
     if type(x) is not np.ndarray or x.size < 2 or not is_inexact(dtype_of(x)):
         return x
     if x.flags.c_contiguous:
-        view = np.zeros((*x.shape[::-1][:-1], 2 * x.shape[0]), x.dtype)[..., ::-2].T
+        view = np.zeros((*x.shape[::-1][:-1], 2 * x.shape[0]), x.dtype)[..., ::2].T
     else:
-        view = np.zeros((*x.shape[:-1], 2 * x.shape[-1]), x.dtype)[..., ::-2]
+        view = np.zeros((*x.shape[:-1], 2 * x.shape[-1]), x.dtype)[..., ::2]
     view[...] = x
     return view
 

@@ -291,3 +291,10 @@ def test_error_in_a_branch_names_the_users_line():
     f = jit(lambda p: lax.cond(p, lambda: np.ones(3), lambda: np.ones(4)))
     with pytest.raises(errors.ShapeError, match="cond"):
         f(True)
+
+
+def test_cond_takes_its_operand_by_keyword_as_jax_did():
+    assert lax.cond(True, lambda x: x, lambda x: -x, operand=3.0) == 3.0
+    assert lax.cond(False, lambda _: 1, lambda _: 2, operand=None) == 2
+    with pytest.raises(errors.ArgumentError, match="no keyword"):
+        lax.cond(True, lambda: 1, lambda: 0, foo=3)

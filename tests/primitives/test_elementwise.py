@@ -428,5 +428,10 @@ def test_mixed_derivatives_of_a_power_at_exponent_zero():
     assert autodidax.grad(by_base)(0.0) == pytest.approx(0.5)
     assert autodidax.grad(by_exponent)(2.0) == pytest.approx(0.5)
     for n in range(4):  # integer powers at 0, in every order
-        f = lambda x, n=np.array(n): x**n
-        assert [f(0.0), autodidax.grad(f)(0.0), autodidax.grad(autodidax.grad(f))(0.0)] == [float(n == 0), float(n == 1), 2.0 * (n == 2)]
+        exponent = np.array(n)
+        f = lambda x, exponent=exponent: x**exponent
+        assert [f(0.0), autodidax.grad(f)(0.0), autodidax.grad(autodidax.grad(f))(0.0)] == [
+            float(n == 0),
+            float(n == 1),
+            2.0 * (n == 2),
+        ]

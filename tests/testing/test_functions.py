@@ -229,3 +229,15 @@ def _softmax_vjp(x, ct):
 def test_a_saturated_softmax_is_not_accused(logits, dtype):
     for seed in range(3):
         assert check_vjp(_softmax, _softmax_vjp, (np.array(logits, dtype),), form="flat", seed=seed).ok
+
+
+@pytest.mark.parametrize("f", [np.argmax, lambda x: x > 0, lambda x: None], ids=["integer", "boolean", "none"])
+def test_outputs_without_a_derivative_are_inconclusive(f):
+    report = check_vjp(f, lambda x, ct: 0 * x, (V,), form="flat")
+    assert report.ok and "nothing was compared" in report.inconclusive[0]
+
+
+@pytest.mark.parametrize("override", [{"atol": -1.0}, {"rtol": np.nan}, {"eps": 0.0}], ids=str)
+def test_overrides_are_numbers_that_mean_something(override):
+    with pytest.raises(errors.ArgumentError):
+        check_grads(sin, (V,), **override)

@@ -50,3 +50,9 @@ def test_the_case_of_a_failure():
 
 def test_a_failure_without_a_sample_has_no_case():
     assert repro_of(Failure("f", "samples", "impl", "runs", "raised"), "m:f") is None
+
+
+@pytest.mark.parametrize("text", ["sin@mode=zzz", "sin@order=0", "sin@order=7", "sin@point=nowhere"])
+def test_a_case_that_does_not_exist_is_refused(text):
+    with pytest.raises(errors.ArgumentError, match="none of"):
+        Repro.parse(text)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from autodidax import errors
+from autodidax.testing.points import POINTS
 from autodidax.testing.report import Failure
 
+CASE_MODES = ("fwd", "rev", "vmap", "jit")
 COMMAND = "python -m autodidax check"
 _PART = re.compile(r"(?:^|,)(seed|sample|point|mode|order|dtype)=")
 _OF_SAMPLE = re.compile(r"(\d+) of seed (\d+)(?=:|,|$)")
@@ -59,6 +61,12 @@ class Repro:
                 if not values[name].isdecimal():
                     raise _unreadable(text, f"{name} is {values[name]!r}, no number")
                 values[name] = int(values[name])
+        if values.get("mode", "fwd") not in CASE_MODES:
+            raise _unreadable(text, f"mode is {values['mode']!r}, none of {', '.join(CASE_MODES)}")
+        if values.get("order", 1) not in (1, 2, 3):
+            raise _unreadable(text, f"order is {values['order']}, none of 1, 2, 3")
+        if values.get("point", "").split(" of ")[0] not in ("", *POINTS):
+            raise _unreadable(text, f"point is {values['point']!r}, none of {', '.join(POINTS)}")
         return cls(subject, **values)
 
     def command(self, *, strict: bool = False) -> str:
@@ -82,5 +90,5 @@ def repro_of(failure: Failure, reference: str, dtype: str | None = None) -> Repr
     place = _OF_SAMPLE.match(failure.sample)
     if place is None:
         return None
-    mode = failure.mode if failure.mode in ("fwd", "rev", "vmap", "jit") else ""
+    mode = failure.mode if failure.mode in CASE_MODES else ""
     return Repro(reference, int(place[2]), int(place[1]), failure.point, mode, failure.order, dtype or "")
