@@ -101,7 +101,7 @@ def _remove(error: BaseException) -> None:
     error.__traceback__ = _linked([tb for tb in entries if not _is_own(tb)], None)
     with suppress(AttributeError):  # of a class with slots alone
         error.unfiltered_traceback = whole  # type: ignore[attr-defined]  # for the reader
-        error._filtered_traceback = error.__traceback__  # type: ignore[attr-defined]
+        error._filtered_traceback = error.__traceback__  # type: ignore[attr-defined]  # likewise
 
 
 def _hide(traceback: TracebackType | None) -> None:

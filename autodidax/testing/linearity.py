@@ -1,8 +1,8 @@
 """Linearity of a rule in its tangents or cotangents, and that it is a function of nothing else.
 
-Scaling by a power of two is exact in floating point, so homogeneity needs no tolerance beyond rounding; one part at a
-time, with zeros or nothing in the place of the rest, has to add up to the whole; the same values in another memory
-layout give the same result; and calls between two equal calls change nothing.
+Scaling by a power of two is exact in floating point, so homogeneity needs no tolerance beyond rounding and the
+resolution of the outputs; one part at a time, with zeros or nothing in the place of the rest, has to add up to the
+whole; the same values in another memory layout give the same result; and calls between two equal calls change nothing.
 """
 
 from __future__ import annotations

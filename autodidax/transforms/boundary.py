@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors, tree
-from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, float0, is_inexact
+from autodidax.core.avals import PYTHON_SCALARS, float0, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, redefines_arithmetic, shape_of
 from autodidax.core.tracebacks import boundary
 from autodidax.primitives.convert import zeros_like
@@ -298,7 +298,3 @@ def check_tangent(t: Any, primal: Any, what: Callable[[], str], of: str = "its p
     if type(primal) is float and type(t) in (int, float, np.float64):
         return float(t)
     return own_copy(cast(t, dtype))
-
-
-def describe_aval(x: Any) -> str:
-    return repr(ShapedArray(shape_of(x), dtype_of(x)))

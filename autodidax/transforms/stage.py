@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
 from autodidax.core.interpreters import AbstractTracer, Trace, Tracer, get_aval, is_ended, is_quiet, leaked
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
@@ -143,10 +142,3 @@ def stage(
         outs = fun(*tracers)
         closed, captured = trace.finish(tracers, outs)
     return closed, captured
-
-
-def dead_output_error(name: str, x: Any) -> errors.AutodidaxError:
-    return errors.ArgumentError(
-        f"{name} returned {type(x).__name__}, which is no array or number",
-        mend="return arrays, numbers, or trees of them",
-    )

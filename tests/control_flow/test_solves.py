@@ -200,12 +200,12 @@ class TestLinearSolve:
             wrapped = (lambda x: (x, 3)) if has_aux else (lambda x: x)
             f = lambda b: lax.custom_linear_solve(
                 lambda x: A @ x, b, lambda _, b: wrapped(np.linalg.solve(A, b)),  # noqa: B023  # called at once
-                lambda _, b: wrapped(np.linalg.solve(A.T, b)), has_aux=has_aux,  # noqa: B023
+                lambda _, b: wrapped(np.linalg.solve(A.T, b)), has_aux=has_aux,  # noqa: B023  # called at once
             )  # fmt: skip
-            first = (lambda b: f(b)[0]) if has_aux else f  # noqa: B023
+            first = (lambda b: f(b)[0]) if has_aux else f  # noqa: B023  # called at once
             (got,) = ad.linear_transpose(first, B)(B)
             np.testing.assert_allclose(got, np.linalg.solve(A.T, B), rtol=1e-12)
-            again = ad.linear_transpose(lambda ct: ad.linear_transpose(first, B)(ct)[0], B)  # noqa: B023
+            again = ad.linear_transpose(lambda ct: ad.linear_transpose(first, B)(ct)[0], B)  # noqa: B023  # called at once
             np.testing.assert_allclose(again(B)[0], np.linalg.solve(A, B), rtol=1e-12)
 
     def test_auxiliary_value_is_not_linear(self):

@@ -14,7 +14,7 @@ import numpy as np
 
 from autodidax.core.avals import Masked, ShapedArray, UnknownSize, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
-from autodidax.primitives.convert import conj, stop_gradient_p, zeros_like
+from autodidax.primitives.convert import conj, stop_gradient_p
 from autodidax.primitives.shape import flip, swapaxes
 from autodidax.transforms.reverse import LinearTracer
 
@@ -127,10 +127,6 @@ def alike(a: Any, b: Any) -> bool:
     if a is None or b is None or type(a) is Masked or type(b) is Masked:
         return False
     return shape_of(a) == shape_of(b) and dtype_of(a) == dtype_of(b)
-
-
-def filled_like(t: Any, like: Any) -> Any:
-    return zeros_like(like) if t is None else t
 
 
 # changes of avals and of implementations
