@@ -21,6 +21,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, broadcast_shapes, plain_aval
 from autodidax.core.explanations import dtype_mend, explanation
+from autodidax.tree.nodes import LEAF_TYPES
 
 ndarray = np.ndarray
 _levels = itertools.count(1)
@@ -142,6 +143,7 @@ class Tracer:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.__name__ = cls.__qualname__ = "Traced"  # what Python's own messages call the type of an object
+        LEAF_TYPES.add(cls)
 
     @property
     def aval(self) -> ShapedArray:

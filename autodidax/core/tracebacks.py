@@ -19,8 +19,8 @@ class UnfilteredTraceback(Exception):
     """The cause of an error in the mode "remove_frames": its traceback holds all frames."""
 
 
-def boundary(fun: F) -> F:
-    """The same function, as an entrance from user code: what it raises has a tidy traceback."""
+def entrance(fun: Callable[..., Any]) -> Callable[..., Any]:
+    """What calls `fun`, as an entrance from user code: what it raises has a tidy traceback."""
     clean = tidy
 
     def entry(*args: Any, **kwargs: Any) -> Any:
@@ -30,6 +30,12 @@ def boundary(fun: F) -> F:
             clean(error)
             raise  # a bare raise does not put this frame into the traceback again
 
+    return entry
+
+
+def boundary(fun: F) -> F:
+    """The same function, with its name and documentation, as an `entrance` from user code."""
+    entry: Any = entrance(fun)
     # with the globals of the function, so that doctest takes it for one of its module
     found: Any = FunctionType(entry.__code__, fun.__globals__, fun.__name__, None, entry.__closure__)
     found.__dict__.update(fun.__dict__)

@@ -11,7 +11,7 @@ import numpy as np
 from autodidax import errors, tree
 from autodidax.core.avals import PYTHON_SCALARS, float0, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, redefines_arithmetic, shape_of
-from autodidax.core.tracebacks import boundary
+from autodidax.core.tracebacks import entrance
 from autodidax.primitives.convert import zeros_like
 from autodidax.transforms.backward import cast
 from autodidax.transforms.reverse import SMALL
@@ -28,11 +28,11 @@ def name_of(fun: Any) -> str:
     return name
 
 
-def wrapping(wrapper: Any, fun: Any, transform: str = "", summary: str = "", *, entrance: bool = True) -> Any:
-    """`wrapper` presented as what a transform makes of `fun`: its name, docstring and `__wrapped__`. As an `entrance`
-    from user code it also gives tidy tracebacks."""
-    if entrance:
-        wrapper = boundary(wrapper)
+def wrapping(wrapper: Any, fun: Any, transform: str = "", summary: str = "", *, outermost: bool = True) -> Any:
+    """`wrapper` presented as what a transform makes of `fun`: its name, docstring and `__wrapped__`. The
+    outermost one is an entrance from user code, with tidy tracebacks."""
+    if outermost:
+        wrapper = entrance(wrapper)
     wrapper.__name__ = wrapper.__qualname__ = f"{transform}_{name_of(fun)}" if transform else name_of(fun)
     documentation = getattr(fun, "__doc__", None)
     wrapper.__doc__ = f"{summary} {name_of(fun)}. {documentation or ''}".strip() if summary else documentation

@@ -226,7 +226,7 @@ def _value_and_grad(
         value = fresh_outputs([value], always=True)[0]
         return ((value, aux) if has_aux else value), selection.pack(grads)
 
-    return wrapping(value_and_grad_f, fun, transform, "Value and gradient of", entrance=transform != "grad")
+    return wrapping(value_and_grad_f, fun, transform, "Value and gradient of", outermost=transform != "grad")
 
 
 def _gradients(tape: list[Any], node: int | None, value: Any, inputs: list[Any]) -> list[Any]:
@@ -386,4 +386,4 @@ def elementwise_grad(fun: Callable[P, Any], argnums: Argnums = None, *, argnames
         y = as_output(fun(*args, **kwargs), lambda: f"elementwise_grad: the output of {name_of(fun)}")
         return reduce_sum(y, axes=tuple(range(len(shape_of(y)))))
 
-    return grad(wrapping(total, fun, entrance=False), argnums, argnames=argnames)
+    return grad(wrapping(total, fun, outermost=False), argnums, argnames=argnames)

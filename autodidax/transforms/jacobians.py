@@ -76,7 +76,7 @@ def _close(fun: Any, selection: Selection, args: Any, kwargs: Any) -> tuple[Call
         paths = [(k, path) for k, x in zip(keys, chosen, strict=True) for path, _ in tree.leaves_with_path(x)]
         return [f"{argument_name(fun, k)}{tree.keystr(path)} of {name_of(fun)}" for k, path in paths]
 
-    return wrapping(partial, fun, entrance=False), chosen, names
+    return wrapping(partial, fun, outermost=False), chosen, names
 
 
 def _check_inputs(

@@ -219,7 +219,7 @@ def jit(
 
     jit_f.lower = lower  # type: ignore[attr-defined]  # part of the interface
     jit_f.clear_cache = own.clear  # type: ignore[attr-defined]  # part of the interface
-    return wrapping(jit_f, fun, entrance=False)
+    return wrapping(jit_f, fun, outermost=False)
 
 
 _type_keys: dict[Any, Any] = {t: t for t in PYTHON_SCALARS} | {bool: bool}

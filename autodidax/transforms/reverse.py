@@ -65,12 +65,9 @@ class ReverseTrace(Trace):
         super().__init__(transform, fun_name)
         self.tape: list[Any] = []
         self.guard = guard if guard is not None else Guard(protect=False)
-
-    def __enter__(self) -> Any:
         if interpreters.stagings_open or sources.noting:
             self.tape = NotedTape()
             self.__class__ = self._noting
-        return super().__enter__()
 
     def __exit__(self, *exc: object) -> None:
         super().__exit__(*exc)
