@@ -74,6 +74,15 @@ active_scopes: Callable[[], tuple[str, ...]] = _no_scopes
 """The names of the open scopes, outermost first, for the ``in:`` line; ``core`` puts its own here."""
 
 
+def _no_call(frame: FrameType | None) -> str | None:
+    return None
+
+
+called_function: Callable[[FrameType | None], str | None] = _no_call
+"""The function of NumPy (or its twin) that a frame of user code is calling, the present one for None; ``numpy`` puts
+its own here."""
+
+
 def is_own_file(filename: str) -> bool:
     """Whether a source file is the package's own, or the text of a function that it generated."""
     return filename.startswith(_OWN_FILES)
@@ -121,6 +130,17 @@ def user_frame_of(error: BaseException) -> tuple[str, int, str] | None:
     return (*found[:2], "/".join((found[2], *scopes))) if found is not None and scopes else found
 
 
+def called_by(error: BaseException) -> str:
+    """The beginning of a message: the function of NumPy that the innermost line of user code was calling, if any."""
+    frame, traceback = None, error.__traceback__
+    while traceback is not None:
+        if is_user_code(traceback.tb_frame):
+            frame = traceback.tb_frame
+        traceback = traceback.tb_next
+    called = None if frame is None else called_function(frame)
+    return "" if called is None else f"{called}: "
+
+
 def own_function_of(error: BaseException) -> str | None:
     """The name of the function of `autodidax.numpy` that raised an exception for user code, None if there is none."""
     found = None
@@ -164,7 +184,8 @@ class AutodidaxError(Exception):
 
     ``where`` is the text of the ``in:`` line; by default it is found when the error is made. A triple (file
     name, line number, function name), as `user_frame` returns it, names another line than the present one.
-    An empty string leaves the line out. ``mend`` is one thing to do about it.
+    An empty string leaves the line out. ``mend`` is one thing to do about it. Where user code is calling a function of
+    NumPy that the message does not name, the name is put before it.
     """
 
     def __init__(
@@ -174,8 +195,12 @@ class AutodidaxError(Exception):
         mend: str | None = None,
         where: str | tuple[str, int, str] | None = None,
     ) -> None:
+        called = called_function(None) if where is None else None
+        if called is not None and called.rpartition(".")[2] not in message:
+            message = f"{called}: {message}"
         super().__init__(message)
         self.message = message
+        self.called = called
         self.mend = mend
         self.where = where if isinstance(where, str) else _location(_here() if where is None else where)
 

@@ -10,7 +10,7 @@ from autodidax.control_flow.operands import flat_operands, stage_flat
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of, get_aval
 from autodidax.core.tracebacks import boundary
-from autodidax.transforms.boundary import check_callable, name_of
+from autodidax.transforms.boundary import check_callable, name_of, structure_text
 from autodidax.transforms.program import run
 
 
@@ -39,7 +39,8 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
     """
     check_callable("closure_convert", fun)
     leaves, in_tree = flat_operands("closure_convert", example_args)
-    program, captured, out_tree = stage_flat("closure_convert", fun, in_tree, [get_aval(x) for x in leaves])
+    avals = [get_aval(x) for x in leaves]
+    program, captured, out_tree = stage_flat("closure_convert", fun, in_tree, avals, "fun(*example_args)")
     hoisted = [is_inexact(dtype_of(x)) for x in captured]
     consts = [x for x, on in zip(captured, hoisted, strict=True) if on]
     name, n = name_of(fun), len(consts)
@@ -50,8 +51,9 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Callab
         values, args_tree = flat_operands(f"converted {name}", args)
         if split < 0 or args_tree != in_tree:
             raise errors.TreeError(
-                f"converted {name} takes {len(tree.treedef_children(in_tree))} arguments of the structure {in_tree} "
-                f"and {n} constants, it was given {len(args_and_consts)} values, of which {args_tree} come first",
+                f"converted {name} takes {len(tree.treedef_children(in_tree))} arguments of the structure "
+                f"{structure_text(in_tree)} and {n} constants, it was given {len(args_and_consts)} values, of which "
+                f"{structure_text(args_tree)} come first",
                 mend="call it with arguments like the examples, then *consts",
             )
         front = [next(own) if on else x for x, on in zip(captured, hoisted, strict=True)]

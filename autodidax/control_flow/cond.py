@@ -328,11 +328,19 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     >>> float(switch(1, [lambda x: x, lambda x: 2 * x], 3.0))
     6.0
     """
-    branches = list(branches) if isinstance(branches, tuple | list) else []
-    if not branches or not all(map(callable, branches)):
+    if not isinstance(branches, tuple | list) or not branches:
+        got = "an empty list" if isinstance(branches, tuple | list) else described(branches)
         raise errors.ArgumentError(
-            "switch takes an index, a list of functions, and operands", mend="write switch(i, [f, g], x)"
+            f"switch takes an index, a list of functions, and operands; for the list it got {got}",
+            mend="write switch(i, [f, g], x)"
+            + ("; make a list of it: list(branches)" * isinstance(branches, Iterator)),
         )
+    for k, f in enumerate(branches):
+        if not callable(f):
+            raise errors.ArgumentError(
+                f"switch: branch {k} is {described(f)}, not a function",
+                mend="write switch(i, [f, g], x); an entry of a table of values is anp.take(values, i)",
+            )
     if shape_of(index) or dtype_of(index).kind not in "iu":
         raise errors.ArgumentError(
             f"switch: the index must be an integer scalar, it is {get_aval(index)!r}",

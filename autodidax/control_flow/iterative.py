@@ -10,8 +10,8 @@ import numpy as np
 
 from autodidax import errors, tree
 from autodidax.control_flow.loops import while_loop
-from autodidax.control_flow.operands import flat_operands
-from autodidax.control_flow.solves import custom_linear_solve
+from autodidax.control_flow.operands import flat_operands, leaf_names
+from autodidax.control_flow.solves import linear_solution
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.tracebacks import boundary
 from autodidax.primitives.comparison import logical_and, logical_not
@@ -22,7 +22,7 @@ from autodidax.primitives.extrema import maximum
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import broadcast_to, concatenate, reshape
 from autodidax.primitives.triangular import solve_triangular
-from autodidax.transforms.boundary import as_value, described, own_copy
+from autodidax.transforms.boundary import as_value, called, described, own_copy, structure_text
 
 Map = Callable[[Any], Any]
 
@@ -153,7 +153,7 @@ def _solve(
     if not leaves:
         return b, np.int64(0)
     b = b_tree.unflatten(leaves)
-    return custom_linear_solve(apply, b, solve, None if symmetric else solve, symmetric=symmetric, has_aux=True)
+    return linear_solution(name, apply, b, solve, None if symmetric else solve, symmetric=symmetric, has_aux=True)
 
 
 def _as_map(name: str, what: str, A: Any, size: int) -> Map:
@@ -164,7 +164,8 @@ def _as_map(name: str, what: str, A: Any, size: int) -> Map:
 
         @functools.wraps(A)
         def apply(x: Any) -> Any:
-            return A(tree.map(own_copy, x))  # the function may write into its argument, which is the iteration's own
+            # the function may write into its argument, which is the iteration's own
+            return called(name, f"{what}(x)", A, tree.map(own_copy, x))
 
         return apply
     if shape_of(A) != (size, size):
@@ -179,12 +180,18 @@ def _start(name: str, x0: Any, b_tree: Any, leaves: list[Any]) -> Any:
     if x0 is None:
         return None
     starts, own_tree = flat_operands(name, x0)
-    if own_tree != b_tree or [shape_of(x) for x in starts] != [shape_of(x) for x in leaves]:
-        raise errors.ShapeError(
-            f"{name}: x0 is not like b: {own_tree} of shapes {[shape_of(x) for x in starts]}, b is {b_tree} of shapes "
-            f"{[shape_of(x) for x in leaves]}",
-            mend="give x0 the structure and shapes of b",
+    if own_tree != b_tree:
+        raise errors.TreeError(
+            f"{name}: x0 has another tree than b: {tree.describe_mismatch(b_tree, own_tree)}",
+            mend=f"give x0 the structure of b: {structure_text(b_tree)}",
         )
+    for k, (x, b) in enumerate(zip(starts, leaves, strict=True)):
+        if shape_of(x) != shape_of(b):
+            path = leaf_names(name, b_tree, "x0")[k]
+            raise errors.ShapeError(
+                f"{name}: {path} has shape {shape_of(x)}, where b has shape {shape_of(b)}",
+                mend="give x0 the shapes of b",
+            )
     return b_tree.unflatten([astype(x, dtype_of(b)) for x, b in zip(starts, leaves, strict=True)])
 
 

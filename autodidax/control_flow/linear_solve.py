@@ -24,6 +24,8 @@ from autodidax.transforms.program import batch_program, rearranged, run, tangent
 from autodidax.transforms.reverse import Call, LinearTracer, not_linear
 from autodidax.transforms.stage import stage
 
+NO_MATRIX = "give a linear function: in the place of A(x) = L(x) + c = b solve L(x) = b - c"
+
 
 class Operands(NamedTuple):
     """The operands of a linear solve by their role: constants of the system, of the solver, of the transposed system's
@@ -207,12 +209,19 @@ def _as_program(solve: Any, operands: Operands) -> tuple[Any, list[Any]]:
     return rearranged(program, [*range(c, c + n), *range(c), *range(c + n, c + len(avals))]), captured
 
 
-def transposed_system(matvec: ClosedJaxpr, n_constants: int) -> ClosedJaxpr:
-    """The program of (constants, y) -> A^T y, from that of (constants, x) -> A x."""
+def transposed_system(matvec: ClosedJaxpr, n_constants: int, transform: str = "custom_linear_solve") -> ClosedJaxpr:
+    """The program of (constants, y) -> A^T y, from that of (constants, x) -> A x; errors name the transform."""
     n = len(matvec.in_avals) - n_constants
     key = ("transposed system", n_constants)
     if key not in matvec.derived:
-        program, present = transpose_program(matvec, (False,) * n_constants + (True,) * n)
+        try:
+            program, present = transpose_program(matvec, (False,) * n_constants + (True,) * n)
+        except errors.NotLinearError as e:
+            raise errors.NotLinearError(
+                f"{transform}: the function in the place of the matrix is not linear: {str(e).splitlines()[0]}",
+                where=e.where,
+                mend=NO_MATRIX,
+            ) from None
         avals = matvec.in_avals[n_constants:]
 
         def whole(*values: Any) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,7 +21,8 @@ from autodidax.control_flow.operands import (
     stage_flat,
 )
 from autodidax.core.avals import ShapedArray, UnknownSize
-from autodidax.core.interpreters import dtype_of, get_aval, shape_of
+from autodidax.core.explanations import IntegerRangeError
+from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
 from autodidax.core.jaxpr import ClosedJaxpr, has_effects
 from autodidax.core.tracebacks import boundary
 from autodidax.primitives.convert import convert_element_type
@@ -103,7 +105,13 @@ def _first_step(transform: str, fun: Any, step: Callable[[Any], tuple[Any, Any]]
     with performed_once() as effects:
         while True:
             # the body may write into its carry, which is the caller's
-            carry, rest = step(carry_tree.unflatten([own_copy(x) for x in leaves]))
+            try:
+                carry, rest = step(carry_tree.unflatten([own_copy(x) for x in leaves]))
+            except OverflowError as error:  # of a Python integer beside a small dtype
+                found = re.fullmatch(r"Python integer (-?\d+) out of bounds for (\w+)", str(error))
+                if found is None or int(found[1]) not in [x for x in leaves if type(x) is int]:
+                    raise
+                raise _out_of_range(transform, int(found[1]), found[2]) from None
             outs, own_tree = tree.flatten(carry)
             outs = [as_output(x, lambda: f"{transform}: the carry that {name_of(fun)} returned") for x in outs]
             _check_carry_tree(transform, fun, carry_tree, own_tree)
@@ -111,16 +119,28 @@ def _first_step(transform: str, fun: Any, step: Callable[[Any], tuple[Any, Any]]
             joined = _join_carry(transform, fun, carry_tree, avals, [get_aval(x) for x in outs])
             if all(a.dtype == j.dtype for a, j in zip(avals, joined, strict=True)):
                 return carry, rest
-            leaves = _converted(leaves, avals, joined)
+            leaves = _converted(transform, leaves, avals, joined)
             effects.rewind()
 
 
-def _converted(leaves: list[Any], avals: Sequence[ShapedArray], joined: Sequence[ShapedArray]) -> list[Any]:
+def _converted(
+    transform: str, leaves: list[Any], avals: Sequence[ShapedArray], joined: Sequence[ShapedArray]
+) -> list[Any]:
     """Leaves of a carry in the types that they have in common with what the body returns."""
+    for x, j in zip(leaves, joined, strict=True):
+        if type(x) is int and j.dtype.kind in "iu" and not np.iinfo(j.dtype).min <= x <= np.iinfo(j.dtype).max:
+            raise _out_of_range(transform, x, j.dtype)
     return [
         x if a.dtype == j.dtype and a.weak_type == j.weak_type else convert_element_type(x, dtype=j.dtype)
         for x, a, j in zip(leaves, avals, joined, strict=True)
     ]
+
+
+def _out_of_range(transform: str, x: int, dtype: Any) -> errors.AutodidaxError:
+    return IntegerRangeError(
+        f"{transform}: the carry starts with {x}, and comes out as {dtype}, which does not hold it",
+        mend="start from a value of a wider dtype, e.g. np.int64(0), and compute with that dtype in the body",
+    )
 
 
 def _check_carry_tree(transform: str, fun: Any, carry_tree: tree.PyTreeDef, own_tree: tree.PyTreeDef) -> None:
@@ -182,7 +202,7 @@ def _fixed_carry(
         joined = _join_carry(transform, fun, carry_tree, avals, program.out_avals[:n])
         if all(a.dtype == j.dtype and a.weak_type == j.weak_type for a, j in zip(avals, joined, strict=True)):
             return leaves, cast_outputs(program, [*avals, *program.out_avals[n:]]), captured, rest
-        leaves = _converted(leaves, avals, joined)
+        leaves = _converted(transform, leaves, avals, joined)
 
 
 def _join_carry(
@@ -220,6 +240,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
     3.0
     """
     check_callable("fori_loop", body_fun)
+    _check_unroll("fori_loop", unroll)
     for name, bound in (("lower", lower), ("upper", upper)):
         bound = as_value(bound, lambda name=name: f"fori_loop: the {name} bound")
         if shape_of(bound) or dtype_of(bound).kind not in "iu":
@@ -236,6 +257,12 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
         if lo is None or hi is None:
             test = lambda carry: carry[0] < upper
             return _while("fori_loop", test, _named_as(body_fun, step), (lower, init_val))[1]
+        if not is_staging() and lo < hi:
+            lo, hi = int(lo), int(hi)
+            (_, val), _ = _first_step("fori_loop", body_fun, lambda carry: (step(carry), None), (lo, init_val))
+            for i in range(lo + 1, hi):
+                val = body_fun(i, val)
+            return unshared(val, init_val)
         by_row = _named_as(body_fun, lambda carry, _: (step(carry), None))
         return _scan("fori_loop", by_row, (int(lo), init_val), None, max(int(hi) - int(lo), 0), False)[0][1]
     except TypeError as error:
@@ -278,11 +305,23 @@ def scan(
     (np.float64(6.0), array([0., 1., 3.]))
     """
     check_callable("scan", f)
+    _check_unroll("scan", unroll)
     try:
         return _scan("scan", f, init, xs, length, reverse)
     except TypeError as error:
         check_arity(error, "scan", (f, "f(carry, x)", 2))
         raise
+
+
+def _check_unroll(transform: str, unroll: Any) -> None:
+    """Raise where it is none of the values that JAX takes."""
+    if unroll is None or type(unroll) is bool or (isinstance(unroll, int | np.integer) and unroll > 0):
+        return
+    shown = described(unroll) if isinstance(unroll, Tracer) else repr(unroll)
+    raise errors.ArgumentError(
+        f"{transform}: unroll is {shown}",
+        mend="give True, False or a positive integer, or leave it out: it has no effect",
+    )
 
 
 def _scan(transform: str, f: Any, init: Any, xs: Any, length: int | None, reverse: bool) -> tuple[Any, Any]:
@@ -357,11 +396,15 @@ def _length(transform: str, rows: list[Any], rows_tree: tree.PyTreeDef, length: 
             raise errors.ArgumentError(
                 f"{transform}: length must be an integer, it is {described(length)}", mend="give the number of rows"
             ) from None
+    if length is not None and operator.index(length) < 0:
+        raise errors.ArgumentError(
+            f"{transform}: length is {length}", mend="give the number of rows, which is 0 or more"
+        )
     if not sizes:
         raise errors.ShapeError(
             f"{transform}: neither xs nor length is given", mend="give arrays for xs, or length=n for a number of steps"
         )
-    if len(sizes) != 1 or min(sizes) < 0:
+    if len(sizes) != 1:
         names = leaf_names(transform, rows_tree, "xs")
         listed = [f"{name} has {shape_of(x)[0]}" for name, x in zip(names[:4], rows, strict=False)]
         listed += ["..."] * (len(rows) > 4) + [f"length is {length}"] * (length is not None)

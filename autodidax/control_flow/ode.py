@@ -21,7 +21,17 @@ from autodidax.core.tracebacks import boundary
 from autodidax.primitives.convert import astype, real, zeros_of
 from autodidax.primitives.shape import concatenate, expand_dims, moveaxis, reduce_sum, reshape, stack
 from autodidax.transforms.batching import BatchTrace, repeated
-from autodidax.transforms.boundary import as_output, as_value, check_callable, described, dtype_name, name_of, own_copy
+from autodidax.transforms.boundary import (
+    as_output,
+    as_value,
+    called,
+    check_callable,
+    described,
+    dtype_name,
+    name_of,
+    own_copy,
+    structure_text,
+)
 from autodidax.transforms.calls import HigherOrder, hold_constants, record_call, spread, take_residuals
 from autodidax.transforms.forward import instantiate
 from autodidax.transforms.program import (
@@ -414,9 +424,11 @@ def odeint(
     if known is not None:
         check_monotonic(known)
 
+    how = "func(y, t, *args)" if args else "func(y, t)"
+
     def flat(*values: Any) -> list[Any]:
         y = y_tree.unflatten([own_copy(v) for v in values[:-1]])  # the function may write into it
-        return _rate(func, y_tree, avals, func(y, values[-1], *args))
+        return _rate(func, y_tree, avals, called("odeint", how, func, y, values[-1], *args))
 
     if not frames():
         return y_tree.unflatten(integrate(lambda y, time: flat(*y, time), leaves, t, accuracy))
@@ -464,7 +476,8 @@ def _rate(func: Any, y_tree: tree.PyTreeDef, avals: Sequence[ShapedArray], out: 
     name = name_of(func)
     if own_tree != y_tree:
         raise errors.TreeError(
-            f"odeint: {name} returned the tree {own_tree}, y0 has {y_tree}", mend="return a rate for each leaf of y0"
+            f"odeint: {name} returns another tree than y0: {tree.describe_mismatch(y_tree, own_tree)}",
+            mend=f"return a rate for each leaf of y0: {structure_text(y_tree)}",
         )
     leaves = [as_output(x, lambda: f"odeint: an output of {name}") for x in leaves]
     for k, (x, a) in enumerate(zip(leaves, avals, strict=True)):

@@ -13,7 +13,7 @@ from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, innermost_staging, peel
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.primitives.convert import convert_element_type
-from autodidax.transforms.boundary import as_output, as_value, name_of
+from autodidax.transforms.boundary import as_output, as_value, called, name_of
 from autodidax.transforms.program import run
 from autodidax.transforms.side_effects import Watch
 from autodidax.transforms.stage import stage
@@ -49,13 +49,15 @@ def leaf_names(transform: str, treedef: tree.PyTreeDef, name: str) -> list[str]:
 
 
 def stage_flat(
-    transform: str, fun: Callable[..., Any], in_tree: tree.PyTreeDef, avals: Sequence[ShapedArray]
+    transform: str, fun: Callable[..., Any], in_tree: tree.PyTreeDef, avals: Sequence[ShapedArray], how: str = ""
 ) -> Staged:
-    """The program of fun(*operands) on flat leaves, its captured tracers, and its output tree."""
+    """The program of fun(*operands) on flat leaves, its captured tracers, and its output tree; `how` it is called is
+    for messages, where the operator itself does not say it."""
     box: list[Any] = []
 
     def flat(*leaves: Any) -> list[Any]:
-        outs, out_tree = tree.flatten(fun(*in_tree.unflatten(leaves)))
+        args = in_tree.unflatten(leaves)
+        outs, out_tree = tree.flatten(called(transform, how, fun, *args) if how else fun(*args))
         box.append(out_tree)
         return [as_output(x, lambda: f"{transform}: an output of {name_of(fun)}") for x in outs]
 

@@ -8,20 +8,31 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors, tree
-from autodidax.control_flow.linear_solve import linear_solve_p, transposed_system
+from autodidax.compile.program import compiled
+from autodidax.control_flow.linear_solve import NO_MATRIX, linear_solve_p, transposed_system
 from autodidax.control_flow.loops import while_loop
 from autodidax.control_flow.operands import concrete, flat_operands, stage_flat
 from autodidax.core.avals import ShapedArray, is_inexact
-from autodidax.core.interpreters import Tracer, dtype_of, frames, get_aval, shape_of
-from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.interpreters import Tracer, dtype_of, frames, get_aval, peel, shape_of
+from autodidax.core.jaxpr import ClosedJaxpr, has_effects
 from autodidax.core.tracebacks import boundary
-from autodidax.primitives.comparison import logical_and, logical_not
+from autodidax.primitives.comparison import equal, logical_and, logical_not
 from autodidax.primitives.convert import astype, convert_element_type, zeros_of
 from autodidax.primitives.elementwise import absolute
 from autodidax.primitives.extrema import maximum
 from autodidax.primitives.reductions import reduce_max
 from autodidax.primitives.select import where
-from autodidax.transforms.boundary import as_output, check_callable, described, dtype_name, name_of, own_copy, unshared
+from autodidax.transforms.boundary import (
+    as_output,
+    called,
+    check_callable,
+    described,
+    dtype_name,
+    name_of,
+    own_copy,
+    structure_text,
+    unshared,
+)
 from autodidax.transforms.calls import is_linear
 from autodidax.transforms.closures import reached_tracers, rebuilt
 from autodidax.transforms.custom_calls import custom_jvp_p, through_captured
@@ -55,6 +66,7 @@ def custom_linear_solve(
     Raises
     ------
     ShapeError, DtypeError, TreeError : where `matvec(x)` or the solution is not like b.
+    NotLinearError : where `matvec` of zeros is not zero.
 
     Source: jax.lax.custom_linear_solve.
 
@@ -65,22 +77,45 @@ def custom_linear_solve(
     >>> autodidax.grad(lambda d: np.sum(f(d)))(np.array([1.0, 2.0]))
     array([-1.  , -0.25])
     """
+    return linear_solution("custom_linear_solve", matvec, b, solve, transpose_solve, symmetric, has_aux)
+
+
+def linear_solution(
+    transform: str,
+    matvec: Callable[[Any], Any],
+    b: Any,
+    solve: Callable[[Callable[[Any], Any], Any], Any],
+    transpose_solve: Callable[[Callable[[Any], Any], Any], Any] | None,
+    symmetric: bool = False,
+    has_aux: bool = False,
+) -> Any:
+    """`custom_linear_solve` on behalf of `transform`, which messages name."""
     for fun in (matvec, solve, *([] if transpose_solve is None else [transpose_solve])):
-        check_callable("custom_linear_solve", fun)
-    leaves, b_tree = _right_hand_side(b)
+        check_callable(transform, fun)
+    leaves, b_tree = _right_hand_side(transform, b)
     avals = [get_aval(x) for x in leaves]
     name = name_of(solve)
     if not frames():
-        out = solve(_checked_map("custom_linear_solve", matvec, "b", b_tree, avals), b_tree.unflatten(leaves))
-        xs, aux, aux_tree = _solution("custom_linear_solve", name, out, "b", b_tree, avals, has_aux)
+        operator = _CheckedMap(transform, matvec, "matvec(x)", "b", b_tree, avals)
+        with np.errstate(all="ignore"):
+            at_zero = operator(b_tree.unflatten(list(map(zeros_of, avals))))
+        _check_homogeneous(transform, name_of(matvec), at_zero)
+        out = called(transform, "solve(matvec, b)", solve, operator, b_tree.unflatten(list(map(own_copy, leaves))))
+        xs, aux, aux_tree = _solution(transform, name, out, "b", b_tree, avals, has_aux)
         return unshared(_with_aux(b_tree.unflatten(xs), aux, aux_tree, has_aux), leaves)
-    system, constants, out_tree = stage_flat("custom_linear_solve", matvec, tree.treedef_tuple([b_tree]), avals)
-    _check_like("custom_linear_solve", f"{name_of(matvec)}(x)", out_tree, system.out_avals, "b", b_tree, avals)
+    in_tree = tree.treedef_tuple([b_tree])
+    system, constants, out_tree = stage_flat(transform, matvec, in_tree, avals, "matvec(x)")
+    _check_like(transform, f"{name_of(matvec)}(x)", out_tree, system.out_avals, "b", b_tree, avals)
+    known = [peel(x) for x in constants]
+    if not has_effects(system) and not any(isinstance(x, Tracer) for x in known):
+        with np.errstate(all="ignore"):
+            at_zero = compiled(system)(*known, *map(zeros_of, avals))
+        _check_homogeneous(transform, name_of(matvec), at_zero)
     aux_box: list[Any] = []
     n = len(constants)
 
     def flat(
-        user: Callable[..., Any], system_of: Callable[[], ClosedJaxpr], captured: list[Tracer], box: list[Any]
+        user: Callable[..., Any], how: str, system_of: Callable[[], ClosedJaxpr], captured: list[Tracer], box: list[Any]
     ) -> Any:
         """`user` as a function of flat values: the constants of the system, its own captured values, b. The tree of its
         auxiliary output goes into the box."""
@@ -90,37 +125,49 @@ def custom_linear_solve(
             fun = rebuilt(user, captured, values[n : n + c]) if c else user
 
             def operator(x: Any) -> Any:
-                xs = _leaves_like("custom_linear_solve", "the argument of matvec", x, "b", b_tree)
+                xs = _leaves_like(transform, "the argument of matvec", x, "b", b_tree)
                 return b_tree.unflatten(run(system_of(), [*values[:n], *xs]))
 
-            out = fun(operator, b_tree.unflatten(values[n + c :]))
-            xs, aux, box[:] = _solution("custom_linear_solve", name_of(user), out, "b", b_tree, avals, has_aux)
+            out = called(transform, how, fun, operator, b_tree.unflatten(list(map(own_copy, values[n + c :]))))
+            xs, aux, box[:] = _solution(transform, name_of(user), out, "b", b_tree, avals, has_aux)
             return [*xs, *aux]
 
         return solver
 
     own = _captured_by(solve)
     params: dict[str, Any] = {
-        "matvec": system, "vecmat": None, "solve": flat(solve, lambda: system, own, aux_box), "transpose_solve": None,
+        "matvec": system, "vecmat": None, "transpose_solve": None,
+        "solve": flat(solve, "solve(matvec, b)", lambda: system, own, aux_box),
     }  # fmt: skip
     other: list[Tracer] = []
     if symmetric:  # for the transposed program all the same: derivatives may leave the symmetric matrices
         transpose_solve = solve
     if transpose_solve is not None:
         other = _captured_by(transpose_solve)
-        params["transpose_solve"] = flat(transpose_solve, lambda: transposed_system(system, n), other, [])
+        how = "solve(matvec, b)" if symmetric else "transpose_solve(vecmat, b)"
+        transposed = lambda: transposed_system(system, n, transform)
+        params["transpose_solve"] = flat(transpose_solve, how, transposed, other, [])
     counts = (n, len(own), len(other))
     outs = linear_solve_p(*constants, *own, *other, *leaves, **params, counts=counts, has_aux=has_aux)
     k = len(leaves)
     return _with_aux(b_tree.unflatten(outs[:k]), outs[k:], aux_box, has_aux)
 
 
-def _right_hand_side(b: Any) -> tuple[list[Any], tree.PyTreeDef]:
-    leaves, b_tree = flat_operands("custom_linear_solve", b)
+def _check_homogeneous(transform: str, name: str, values: Any) -> None:
+    """Raise where the values of an operator at zero are not zero: then it is no matrix. (Those of one that holds nan
+    or infinity are nan.)"""
+    if any(np.any((np.asarray(v) != 0) & np.isfinite(v)) for v in tree.leaves(values)):
+        raise errors.NotLinearError(
+            f"{transform}: {name} must be linear, and its value at zero is not zero", mend=NO_MATRIX
+        )
+
+
+def _right_hand_side(transform: str, b: Any) -> tuple[list[Any], tree.PyTreeDef]:
+    leaves, b_tree = flat_operands(transform, b)
     for x in leaves:
         if not is_inexact(dtype_of(x)):
             raise errors.DtypeError(
-                f"custom_linear_solve: the right-hand side has dtype {dtype_name(dtype_of(x))}",
+                f"{transform}: the right-hand side has dtype {dtype_name(dtype_of(x))}",
                 mend="convert it to a floating dtype, e.g. b.astype(float)",
             )
     return [astype(x, dtype_of(x)) for x in leaves], b_tree
@@ -139,10 +186,9 @@ def _leaves_like(transform: str, what: str, x: Any, like: str, like_tree: tree.P
     """The leaves of x, which must have the structure of `like`."""
     leaves, own_tree = tree.flatten(x)
     if own_tree != like_tree:
-        example = like_tree.unflatten([0] * like_tree.num_leaves)
         raise errors.TreeError(
-            f"{transform}: {what} has another tree than {like}: {tree.describe_mismatch(example, x)}",
-            mend=f"give it the structure of {like}: {like_tree}",
+            f"{transform}: {what} has another tree than {like}: {tree.describe_mismatch(like_tree, own_tree)}",
+            mend=f"give it the structure of {like}: {structure_text(like_tree)}",
         )
     return [as_output(v, lambda: f"{transform}: {what}") for v in leaves]
 
@@ -154,8 +200,8 @@ def _check_like(
     """Raise where something differs from `like` in structure, shape or dtype."""
     if own_tree != like_tree:
         raise errors.TreeError(
-            f"{transform}: {what} has the tree {own_tree}, {like} has {like_tree}",
-            mend=f"return the structure of {like}",
+            f"{transform}: {what} has another tree than {like}: {tree.describe_mismatch(like_tree, own_tree)}",
+            mend=f"return the structure of {like}: {structure_text(like_tree)}",
         )
     for k, (own, want) in enumerate(zip(own_avals, avals, strict=True)):
         leaf = f"leaf {k} of {what}" if len(avals) > 1 else what
@@ -172,20 +218,26 @@ def _check_like(
             )
 
 
-def _checked_map(
-    transform: str, fun: Callable[[Any], Any], like: str, like_tree: Any, avals: Sequence[ShapedArray], **options: Any
-) -> Callable[[Any], Any]:
-    """`fun`, whose results are checked to be like its argument."""
+class _CheckedMap:
+    """`fun`, whose results are checked to be like its argument; `calls` counts."""
 
-    def checked(x: Any) -> Any:
-        out = fun(x)
+    def __init__(
+        self, transform: str, fun: Callable[[Any], Any], how: str, like: str, like_tree: Any,
+        avals: Sequence[ShapedArray], **options: Any,
+    ):  # fmt: skip
+        self.__name__ = name_of(fun)
+        self.calls = 0
+        self._fun, self._how = fun, how
+        self._transform, self._like, self._options = transform, (like, like_tree, avals), options
+
+    def __call__(self, x: Any) -> Any:
+        self.calls += 1
+        transform, name = self._transform, self.__name__
+        out = called(transform, self._how, self._fun, x)
         leaves, own_tree = tree.flatten(out)
-        leaves = [as_output(v, lambda: f"{transform}: an output of {name_of(fun)}") for v in leaves]
-        own = [get_aval(v) for v in leaves]
-        _check_like(transform, f"{name_of(fun)}(x)", own_tree, own, like, like_tree, avals, **options)
+        leaves = [as_output(v, lambda: f"{transform}: an output of {name}") for v in leaves]
+        _check_like(transform, f"{name}(x)", own_tree, list(map(get_aval, leaves)), *self._like, **self._options)
         return out
-
-    return checked
 
 
 def _solution(
@@ -204,9 +256,11 @@ def _solution(
     what = f"the result of {name}"
     xs = _leaves_like(transform, what, out, like, like_tree)
     _check_like(transform, what, like_tree, [get_aval(x) for x in xs], like, like_tree, avals, **options)
-    if not options.get("any_dtype"):
-        xs = [x if get_aval(x).dtype == a.dtype else convert_element_type(x, dtype=a.dtype) for x, a in
-              zip(xs, avals, strict=True)]  # fmt: skip
+    keeps_own = lambda x: options.get("any_dtype") and is_inexact(dtype_of(x))  # an integer would have no derivative
+    xs = [
+        x if keeps_own(x) or get_aval(x).dtype == a.dtype else convert_element_type(x, dtype=a.dtype)
+        for x, a in zip(xs, avals, strict=True)
+    ]
     xs = [astype(x, dtype_of(x)) for x in xs]
     aux_leaves, aux_tree = tree.flatten(aux)
     return xs, [as_output(v, lambda: f"{transform}: auxiliary output of {name}") for v in aux_leaves], [aux_tree]
@@ -227,7 +281,8 @@ def custom_root(
     Parameters
     ----------
     f : from trees like the guess to residuals of the same structure and shapes.
-    solve : returns the root; any Python on plain arrays when the call is not inside jit or vmap.
+    solve : returns the root, whose integers become floats as those of the guess do; any Python on plain arrays when
+        the call is not inside jit or vmap.
     tangent_solve : `tangent_solve(g, y)` returns x with g(x) = y, where g is the derivative of f at the root; linear in
         y, with traceable operations, e.g. `lambda g, y: y / g(1.0)` for scalars, or
         `lambda g, y: np.linalg.solve(autodidax.jacobian(g)(y), y)`.
@@ -250,10 +305,15 @@ def custom_root(
     avals = [get_aval(x) for x in leaves]
     check = ("the guess", x_tree, avals)
     if not frames():
-        out = solve(_checked_map("custom_root", f, *check, any_dtype=True), x_tree.unflatten(leaves))
+        start = x_tree.unflatten(list(map(own_copy, leaves)))
+        residual_of = _CheckedMap("custom_root", f, "f(x)", *check, any_dtype=True)
+        out = called("custom_root", "solve(f, initial_guess)", solve, residual_of, start)
         xs, aux, aux_tree = _solution("custom_root", name_of(solve), out, *check, has_aux, any_dtype=True)
+        if not residual_of.calls:  # by the solver: what f returns has not been checked
+            with np.errstate(all="ignore"):
+                residual_of(x_tree.unflatten(list(map(own_copy, xs))))
         return unshared(_with_aux(x_tree.unflatten(xs), aux, aux_tree, has_aux), leaves)
-    residual, constants, out_tree = stage_flat("custom_root", f, tree.treedef_tuple([x_tree]), avals)
+    residual, constants, out_tree = stage_flat("custom_root", f, tree.treedef_tuple([x_tree]), avals, "f(x)")
     _check_like("custom_root", f"{name_of(f)}(x)", out_tree, residual.out_avals, *check, any_dtype=True)
     own, other = _captured_by(solve), _captured_by(tangent_solve)
     n, m, k = len(constants), len(constants) + len(own), len(leaves)
@@ -269,7 +329,8 @@ def custom_root(
 
     def root(*values: Any) -> list[Any]:
         fun = rebuilt(solve, own, values[n:m]) if own else solve
-        out = fun(at(values), x_tree.unflatten(values[first:]))
+        start = x_tree.unflatten(list(map(own_copy, values[first:])))
+        out = called("custom_root", "solve(f, initial_guess)", fun, at(values), start)
         xs, aux, aux_box[:] = _solution("custom_root", name_of(solve), out, *check, has_aux, any_dtype=True)
         return [*xs, *aux]
 
@@ -305,7 +366,7 @@ def _tangents(tangent_solve: Any, residual: Any, xs: list[Any], rhs: list[Any], 
     what = f"the result of {name_of(tangent_solve)}"
 
     def solution(*ys: Any) -> list[Any]:
-        out = tangent_solve(derivative, x_tree.unflatten(ys))
+        out = called("custom_root", "tangent_solve(g, y)", tangent_solve, derivative, x_tree.unflatten(ys))
         ts = _leaves_like("custom_root", what, out, "the root", x_tree)
         own = [get_aval(t) for t in ts]
         _check_like("custom_root", what, x_tree, own, "the root", x_tree, avals, any_dtype=True)
@@ -335,7 +396,8 @@ def fixed_point(
     """x with `f(x, *args) = x`, by iteration from x0, with derivatives by the implicit function theorem.
 
     Derivatives, in both modes and of all orders, flow to `args` and to the traced values that f closes over; they are
-    found by the iteration of the linearized map, which converges where that of f does. x0 has no derivative.
+    found by the iteration of the linearized map, which converges where that of f does, and are nan where it does not:
+    where an eigenvalue of df/dx has modulus 1 or more, the solution need not have a derivative. x0 has no derivative.
 
     Parameters
     ----------
@@ -362,8 +424,9 @@ def fixed_point(
 
     def change(x: Any) -> Any:
         new = _leaves_like(
-            "fixed_point", f"the result of {name}", f(tree.map(own_copy, x), *args), "x0", tree.structure(x)
-        )
+            "fixed_point", f"the result of {name}",
+            called("fixed_point", "f(x, *args)", f, tree.map(own_copy, x), *args), "x0", tree.structure(x),
+        )  # fmt: skip
         old = [as_output(v, lambda: "fixed_point: x0") for v in tree.leaves(x)]
         avals = [get_aval(v) for v in old]
         same = tree.structure(x)
@@ -372,14 +435,29 @@ def fixed_point(
         return same.unflatten([a - b for a, b in zip(new, old, strict=True)])
 
     def solve(change: Any, x: Any) -> Any:
-        return _iterate(name, change, x, lambda x: maximum(_largest(x), 1.0), tol, maxiter)
+        x, step, k, done = _iterate(change, x, lambda x: maximum(_largest(x), 1.0), tol, maxiter)
+        known = concrete(done)
+        if known is None:
+            return _nan_unless(done, x)
+        if not known:
+            change_left = float(concrete(_largest(step)))
+            raise errors.ConvergenceError(
+                f"fixed_point: after {int(concrete(k))} iterations, {name} "
+                + (f"still changes x by up to {change_left:.3g}" if np.isfinite(change_left) else "gives no finite x"),
+                mend="start nearer to the solution, raise maxiter or tol, or damp f: 0.5 * (x + f(x))",
+            )
+        return x
 
     def neumann(derivative: Any, y: Any) -> Any:  # derivative(v) = J v - v, so v = J v - y
-        step = lambda v: tree.map(lambda a, b: a - b, derivative(v), y)
-        return _iterate(f"the derivative of {name}", step, tree.map(lambda b: -b, y), _largest, tol, maxiter)
+        # zeros would be found to be the solution whatever J is: other values say whether there is one
+        silent = equal(_largest(y), 0.0)
+        rhs = tree.map(lambda b: where(silent, _generic(b), b), y)
+        step = lambda v: tree.map(lambda a, b: a - b, derivative(v), rhs)
+        v, _, _, done = _iterate(step, tree.map(lambda b: -b, rhs), _largest, tol, maxiter)
+        return _nan_unless(done, tree.map(lambda a: where(silent, 0.0, a), v))
 
     def tangent_solve(derivative: Any, y: Any) -> Any:
-        return custom_linear_solve(derivative, y, neumann, neumann)
+        return linear_solution("fixed_point", derivative, y, neumann, neumann)
 
     return custom_root(change, x0, solve, tangent_solve)
 
@@ -393,8 +471,19 @@ def _largest(x: Any) -> Any:
     return largest
 
 
-def _iterate(name: str, change: Any, x: Any, scale_of: Any, tol: float | None, maxiter: int) -> Any:
-    """x + change(x), over and over, until the change is small against `scale_of(x)`."""
+def _generic(like: Any) -> Any:
+    """Values of the size of 1 that are orthogonal to no vector that occurs."""
+    values = np.cos(np.arange(get_aval(like).size) ** 2 + 1.0).reshape(shape_of(like))
+    return values.astype(dtype_of(like))[()]
+
+
+def _nan_unless(done: Any, x: Any) -> Any:
+    return tree.map(lambda v: where(done, v, np.nan), x)
+
+
+def _iterate(change: Any, x: Any, scale_of: Any, tol: float | None, maxiter: int) -> tuple[Any, Any, Any, Any]:
+    """x + change(x), over and over, until the change is small against `scale_of(x)`: the last x and its change, the
+    number of iterations, and whether they converged."""
     step = change(x)
     precision = max((float(np.finfo(dtype_of(v)).eps) for v in tree.leaves(step)), default=0.0)
     enough = max(4.0 * precision, (1e-10 if precision < 1e-10 else 1e-5) if tol is None else tol)
@@ -411,15 +500,5 @@ def _iterate(name: str, change: Any, x: Any, scale_of: Any, tol: float | None, m
         x = tree.map(lambda a, b: a + b, x, step)
         return x, change(x), _largest(step), k + 1
 
-    x, step, _, _ = while_loop(go_on, advance, (x, step, _largest(step) + 1.0, 0))
-    done = _largest(step) <= enough * scale_of(x)
-    known = concrete(done)
-    if known is None:
-        return tree.map(lambda v: where(done, v, np.nan), x)
-    if not known:
-        change_left = float(concrete(_largest(step)))
-        raise errors.ConvergenceError(
-            f"fixed_point: after {maxiter} iterations, {name} still changes x by up to {change_left:.3g}",
-            mend="start nearer to the solution, raise maxiter or tol, or damp f: 0.5 * (x + f(x))",
-        )
-    return x
+    x, step, _, k = while_loop(go_on, advance, (x, step, _largest(step) + 1.0, 0))
+    return x, step, k, _largest(step) <= enough * scale_of(x)

@@ -18,6 +18,10 @@ class LinearAlgebraError(errors.AutodidaxError, np.linalg.LinAlgError):
     """A matrix that has no such inverse, factorization or solution."""
 
 
+class IntegerRangeError(errors.DtypeError, OverflowError):
+    """A Python integer that the dtype beside it does not hold."""
+
+
 _AT = "write anp.at(a)[i].set(v), with autodidax.numpy as anp, which takes plain and traced arrays"
 _SHAPE_WORDS = ("shape", "dimension", "axis", "axes", "size", "broadcast", "array")
 # for errors of NumPy about shapes: part of the text, what to do
@@ -44,6 +48,8 @@ def explanation(error: BaseException, holds_arrays: bool) -> errors.AutodidaxErr
     `holds_arrays`: whether an open transform write-protects arrays of the user's."""
     kind = type(error)
     if isinstance(error, ValueError) and isinstance(error.__cause__, errors.ConcretizationTypeError):
+        if error.__cause__.called is not None:  # a call such as np.sum(a, initial=x), not an assignment
+            return error.__cause__
         return errors.MutationError(
             "a traced value cannot be written into a plain array: its derivative would be lost",
             where=error.__cause__.where,
@@ -95,19 +101,19 @@ def _of_type_error(error: BaseException, text: str, holds_arrays: bool) -> error
         value = re.search(r"Traced<(.*?)> by ([^']*)", text)
         shown = f"a traced value ({value[1]})" if value else "a traced value"
         return errors.TracerIntegerConversionError(
-            f"{shown} was used as a size or a shape, which must be known",
+            f"{errors.called_by(error)}{shown} was used as a size or a shape, which must be known",
             where=where,
             mend="make it static (static_argnums under jit), or take it from a shape, as x.shape[0]",
         )
     if "'Traced' object is not callable" in text:
         return errors.ArgumentError(
-            "a traced value was called like a function",
+            f"{errors.called_by(error)}a traced value was called like a function",
             where=where,
             mend="write x[i] for an entry, x * y for a product; close over functions, or make them static arguments",
         )
     if "Traced" in text:
         return errors.ConcretizationTypeError(
-            f"a traced value was given to what takes plain values alone: {text}",
+            f"{errors.called_by(error)}a traced value was given to what takes plain values alone: {text}",
             where=where,
             mend=f"give it {_ELSEWHERE}",
         )
@@ -143,6 +149,17 @@ def dtype_mend(name: str, *dtypes: np.dtype) -> str:
     return "apply it to np.real(z) and np.imag(z) where operands are complex, else convert them with astype"
 
 
+def _of_overflow_error(error: BaseException, text: str, holds_arrays: bool) -> errors.AutodidaxError | None:
+    found = re.fullmatch(r"Python integer (-?\d+) out of bounds for (\w+)", text)
+    if found is None:
+        return None
+    return IntegerRangeError(
+        f"the Python integer {found[1]} stands beside a value of dtype {found[2]}, which does not hold it",
+        where=errors.user_frame_of(error) or "",
+        mend="convert the value first, e.g. with astype(np.int64)",
+    )
+
+
 def _of_attribute_error(error: BaseException, text: str, holds_arrays: bool) -> errors.AutodidaxError | None:
     if text != "'numpy.ndarray' object has no attribute 'at'":
         return None
@@ -153,5 +170,5 @@ def _of_attribute_error(error: BaseException, text: str, holds_arrays: bool) -> 
 
 _BY_TYPE: dict[type[BaseException], Callable[[BaseException, str, bool], errors.AutodidaxError | None]] = {
     ValueError: _of_value_error, TypeError: _of_type_error, AttributeError: _of_attribute_error,
-    np.linalg.LinAlgError: _of_linalg_error,
+    OverflowError: _of_overflow_error, np.linalg.LinAlgError: _of_linalg_error,
 }  # fmt: skip

@@ -347,6 +347,16 @@ def plain_operand(x: Any) -> Any:
     raise errors.DtypeError(f"a traced value meets an operand of type {what}, which is no array of numbers", mend=mend)
 
 
+def _refuse_repetition(p: Any, x: Any, other: type) -> None:
+    """Raise for a list times a traced integer: a plain integer repeats the list, an array multiplies its entries."""
+    if p.name == "mul" and other in (list, tuple) and not shape_of(x) and dtype_of(x).kind in "iub":
+        kind = other.__name__
+        raise errors.TracerIntegerConversionError(
+            f"a {kind} times a traced integer: a plain integer would repeat the {kind}, which needs its value",
+            mend="to multiply its entries write np.array([1.0, 2.0]) * n; to repeat it make n static",
+        )
+
+
 def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """The function of a binary pointwise primitive; also what the operators of tracers are."""
 
@@ -360,6 +370,7 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             else:
                 t = type(y)
                 if t is not float and (t is not ndarray or y.dtype.hasobject) and t not in _NUMBERS:
+                    _refuse_repetition(p, x, t)
                     y = plain_operand(y)
                     if y is NotImplemented:
                         return y
@@ -367,6 +378,7 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             trace = y._trace
             t = type(x)
             if t is not float and (t is not ndarray or x.dtype.hasobject) and t not in _NUMBERS:
+                _refuse_repetition(p, y, t)
                 x = plain_operand(x)
                 if x is NotImplemented:
                     return x

@@ -9,6 +9,7 @@ from typing import Any
 
 from autodidax import errors, tree
 from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.core.tracebacks import boundary
 from autodidax.lax import structure
 from autodidax.numpy import elementwise as anp
 from autodidax.numpy.dispatch import operand as as_operand
@@ -18,7 +19,7 @@ from autodidax.primitives import reductions as prim
 from autodidax.primitives.convert import astype
 from autodidax.primitives.shape import canonical_axes, canonical_axis, flip, moveaxis
 from autodidax.primitives.shape import reduce_sum as sum_primitive
-from autodidax.transforms.boundary import own_copy
+from autodidax.transforms.boundary import called, check_callable, own_copy
 
 
 def _reduction(name: str, primitive: Any, doc: str) -> Callable[[Any, Sequence[int]], Any]:
@@ -174,10 +175,14 @@ cummin = _running("cummin", cumulative.cummin, "Running minimum")
 cumlogsumexp = _running("cumlogsumexp", cumulative.cumlogsumexp, "Running log(sum(exp))")
 
 
+@boundary
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
     """Running combination, along an axis of a tree of arrays, of the entries by an associative `fn(earlier, later)`,
     which acts on stretches along that axis: in log2(n) steps. Source: jax.lax.associative_scan."""
+    check_callable("associative_scan", fn)
     leaves, treedef = tree.flatten(elems)
+    if not leaves:
+        return elems
     leaves = [as_operand(x) for x in leaves]
     axes = [canonical_axis(axis, len(shape_of(x)), "associative_scan") for x in leaves]
     n = shape_of(leaves[0])[axes[0]]
@@ -191,7 +196,7 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
     shift = 1
     while shift < n:
         parts = [[own_copy(x) for x in cut(leaves, a, b)] for a, b in ((0, n - shift), (shift, n))]  # fn may write
-        pairs = fn(*map(treedef.unflatten, parts))
+        pairs = called("associative_scan", "fn(earlier, later)", fn, *map(treedef.unflatten, parts))
         _check_combined(treedef, pairs, cut(leaves, shift, n))
         joined = zip(cut(leaves, 0, shift), tree.leaves(pairs), axes, strict=True)
         leaves = [concatenate([head, tail], axis=k) for head, tail, k in joined]

@@ -11,69 +11,34 @@ from typing import Any
 
 import numpy as _numpy
 from numpy import (
-    array2string,
-    array_repr,
-    array_str,
-    bartlett,
-    base_repr,
-    binary_repr,
-    blackman,
     bool,
     broadcast_shapes,
     diag_indices,
-    diag_indices_from,
     empty,
-    errstate,
     eye,
-    frombuffer,
     fromfunction,
     fromiter,
-    fromstring,
-    get_printoptions,
-    hamming,
-    hanning,
     identity,
     index_exp,
     indices,
-    iterable,
-    kaiser,
-    load,
-    mask_indices,
-    may_share_memory,
     mgrid,
-    ndindex,
     ogrid,
     ones,
-    printoptions,
-    ravel_multi_index,
     s_,
-    save,
-    savez,
-    set_printoptions,
-    shares_memory,
     tri,
     tril_indices,
-    tril_indices_from,
     triu_indices,
-    triu_indices_from,
-    unravel_index,
     zeros,
 )
 
-from autodidax.numpy import fft, linalg, methods, operators, protocols, ufuncs
+from autodidax.numpy import emath, fft, linalg, methods, operators, plain, protocols, ufuncs, windows
 from autodidax.numpy.applying import (
     apply_along_axis,
     apply_over_axes,
-    copyto,
-    fill_diagonal,
     insert,
     isfortran,
     packbits,
     piecewise,
-    place,
-    put,
-    put_along_axis,
-    putmask,
     real_if_close,
     sort_complex,
     unpackbits,
@@ -92,6 +57,14 @@ from autodidax.numpy.contraction import (
     vecdot,
     vecmat,
 )
+from autodidax.numpy.converting import (
+    asarray_chkfinite,
+    nditer,
+    nested_iters,
+    require,
+    row_stack,
+)
+from autodidax.numpy.covariances import corrcoef, cov
 from autodidax.numpy.creation import (
     arange,
     array,
@@ -339,13 +312,7 @@ from autodidax.numpy.logic import (
     isposinf,
     isreal,
 )
-from autodidax.numpy.nan_statistics import (
-    corrcoef,
-    cov,
-    nanmedian,
-    nanpercentile,
-    nanquantile,
-)
+from autodidax.numpy.padding import pad
 from autodidax.numpy.polynomials import (
     poly,
     polyadd,
@@ -358,6 +325,16 @@ from autodidax.numpy.polynomials import (
     roots,
     trim_zeros,
 )
+from autodidax.numpy.positions import (
+    diag_indices_from,
+    einsum_path,
+    mask_indices,
+    ravel_multi_index,
+    tril_indices_from,
+    triu_indices_from,
+    unravel_index,
+)
+from autodidax.numpy.quantiles import median, nanmedian, nanpercentile, nanquantile, percentile, quantile
 from autodidax.numpy.reductions import (
     all,
     amax,
@@ -416,7 +393,6 @@ from autodidax.numpy.shaping import (
     flipud,
     matrix_transpose,
     moveaxis,
-    pad,
     permute_dims,
     ravel,
     repeat,
@@ -445,10 +421,7 @@ from autodidax.numpy.sorting import (
     argsort,
     digitize,
     lexsort,
-    median,
     partition,
-    percentile,
-    quantile,
     searchsorted,
     sort,
 )
@@ -468,9 +441,29 @@ from autodidax.numpy.statistics import (
     std,
     var,
 )
+from autodidax.numpy.vectorizing import (
+    frompyfunc,
+    vectorize,
+)
+from autodidax.numpy.windows import (
+    bartlett,
+    blackman,
+    hamming,
+    hanning,
+    kaiser,
+)
+from autodidax.numpy.writing import (
+    copyto,
+    fill_diagonal,
+    place,
+    put,
+    put_along_axis,
+    putmask,
+)
 
+globals().update(plain.names())
 _NOT_PUBLIC = {"Any", "annotations"}
-_SUBMODULES = {"fft", "linalg"}
+_SUBMODULES = {"emath", "fft", "linalg"}
 __all__ = [
     name
     for name, value in globals().items()
@@ -479,21 +472,31 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """NumPy's names that are not here, and the part that loads SciPy."""
+    """NumPy's modules, its names that are not here, and the part that loads SciPy."""
     if name == "_scipy_primitives":
         from autodidax.primitives import bessel
 
         return bessel
-    if name == "vectorize":
-        raise AttributeError(
-            "module 'autodidax.numpy' has no attribute 'vectorize': apply autodidax.vmap to the function"
-        )
+    if name in plain.MODULES and hasattr(_numpy, name):
+        return getattr(_numpy, name)
     known = "numpy has it, autodidax.numpy does not" if hasattr(_numpy, name) else "neither has numpy"
     raise AttributeError(
-        f"module 'autodidax.numpy' has no attribute {name!r}: {known}; notes/limits.md lists what is missing"
+        f"module 'autodidax.numpy' has no attribute {name!r}: {known}; notes/coverage.md lists what there is"
     )
 
 
-protocols.install([(_numpy, globals()), (_numpy.linalg, vars(linalg)), (_numpy.fft, vars(fft))])
+def __dir__() -> list[str]:
+    return [*__all__, "dtypes", *plain.MODULES]
+
+
+protocols.install(
+    [
+        (_numpy, globals()),
+        (_numpy.linalg, vars(linalg)),
+        (_numpy.fft, vars(fft)),
+        (_numpy.emath, vars(emath)),
+        (_numpy.lib.stride_tricks, vars(windows)),
+    ]
+)
 ufuncs.load_scipy.append(lambda: __getattr__("_scipy_primitives"))
 methods.namespace.append(_sys.modules[__name__])

@@ -1,4 +1,4 @@
-"""Functions applied to parts of arrays, insertions, packed bits, and what is refused because it writes in place."""
+"""Functions applied to parts of arrays, insertions, packed bits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import Tracer, dtype_of, frames, shape_of
-from autodidax.numpy.callers import WRITERS
 from autodidax.numpy.concreteness import concrete, known_value
 from autodidax.numpy.dispatch import axis_of, function_for, holds_tracer, numpy_function, operand
 from autodidax.numpy.indexing import at
@@ -62,6 +61,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:
         if index.ndim != 1:
             raise ValueError("boolean array argument obj to insert must be one dimensional")
         index = np.flatnonzero(index)
+    elif index.dtype.kind not in "iu" and not (isinstance(obj, list | tuple) and index.size == 0):
+        raise IndexError(f"insert: positions of dtype {index.dtype}; give integers")
     elif index.ndim > 1:
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
     if index.size == 1:
@@ -285,50 +286,7 @@ def isfortran(a: Any) -> Any:
     )
 
 
-def _write(function: Any) -> errors.AutodidaxError:
-    return errors.MutationError(
-        f"{function.__name__}: a traced value cannot be written into, nor be written into a plain array",
-        mend=WRITERS[function],
-    )
-
-
-@numpy_function
-def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> Any:
-    """It writes into a plain array; on traced values it raises. Source: numpy.copyto."""
-    raise _write(np.copyto)
-
-
-@numpy_function
-def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> Any:
-    """It writes into a plain array; on traced values it raises. Source: numpy.fill_diagonal."""
-    raise _write(np.fill_diagonal)
-
-
-@numpy_function
-def place(arr: Any, mask: Any, vals: Any) -> Any:
-    """It writes into a plain array; on traced values it raises. Source: numpy.place."""
-    raise _write(np.place)
-
-
-@numpy_function
-def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> Any:
-    """It writes into a plain array; on traced values it raises. Source: numpy.put."""
-    raise _write(np.put)
-
-
-@numpy_function
-def put_along_axis(arr: Any, indices: Any, values: Any, axis: Any = -1) -> Any:
-    """It writes into a plain array; on traced values it raises. Source: numpy.put_along_axis."""
-    raise _write(np.put_along_axis)
-
-
-@numpy_function
-def putmask(a: Any, mask: Any, values: Any) -> Any:
-    """It writes into a plain array; on traced values it raises. Source: numpy.putmask."""
-    raise _write(np.putmask)
-
-
 __all__ = [
-    "apply_along_axis", "apply_over_axes", "copyto", "fill_diagonal", "insert", "isfortran", "packbits", "piecewise",
-    "place", "put", "put_along_axis", "putmask", "real_if_close", "sort_complex", "unpackbits",
+    "apply_along_axis", "apply_over_axes", "insert", "isfortran", "packbits", "piecewise", "real_if_close",
+    "sort_complex", "unpackbits",
 ]  # fmt: skip

@@ -29,30 +29,47 @@ _OTHER = {
     "scipy.sparse": "write A.toarray() @ x for the product with a sparse array A",
     "numpy.r_": "write anp.r_[...], with autodidax.numpy as anp",
     "numpy.c_": "write anp.c_[...], with autodidax.numpy as anp",
-    "numpy.vectorize": "apply autodidax.vmap to the function",
+    "numpy.vectorize": "write anp.vectorize(f), with autodidax.numpy as anp, or apply autodidax.vmap to the function",
     "numpy.random": "draw plain random numbers outside of the transformed function, and compute with them inside",
-    "numpy.fromiter": "write anp.array([...]) with the values in a list",
 }
 # functions that write into an argument
-WRITERS = {
+WRITERS: dict[Any, str] = {
     np.copyto: "write np.full(shape, x) as anp.full(shape, x), np.copyto(a, x, where=m) as a = where(m, x, a)",
-    np.put: "write a = anp.at(a.ravel())[indices].set(x).reshape(a.shape)",
-    np.place: "write a = where(mask, x, a)",
+    np.put: "write a = anp.put(a, indices, x, inplace=False), or anp.at(a)[i].set(x)",
+    np.place: "write a = anp.place(a, mask, x, inplace=False), or where(mask, x, a) for x of the shape of a",
     np.putmask: "write a = where(mask, x, a)",
-    np.put_along_axis: "write a = anp.at(a)[indices].set(x) with an index array an axis",
-    np.fill_diagonal: "write i = np.arange(n); a = anp.at(a)[i, i].set(x)",
+    np.put_along_axis: "write a = anp.put_along_axis(a, indices, x, axis, inplace=False), or anp.at(a)[i, j].set(x)",
+    np.fill_diagonal: "write a = anp.fill_diagonal(a, x, inplace=False), or anp.at(a)[i, i].set(x)",
 }
+_MEMORY = "traced values have no memory of their own: leave the question away"
+_SHOW = "use repr(x), or show stop_gradient(x); under jit and vmap use debug.print('{x}', x=x)"
+_SAVE = "return the value (has_aux=True), and save it outside"
+_LOOP = "loop over np.ndindex(x.shape) and take x[index]; or use vmap"
 # what to do in place of a function that has no traced version
-ALTERNATIVES = {
-    np.shares_memory: "traced values have no memory of their own: leave the question away",
-    np.may_share_memory: "traced values have no memory of their own: leave the question away",
-    np.unique: "its shape depends on values: apply it to stop_gradient(x), outside of vmap and jit",
-    np.save: "return the value (has_aux=True), and save it outside",
-    np.array_repr: "use repr(x), or print what stop_gradient(x) shows",
-    np.apply_along_axis: "use autodidax.vmap over the other axes",
-    np.apply_over_axes: "apply the function to each axis in a loop",
-    np.piecewise: "use where or select",
-    np.trim_zeros: "its shape depends on values: slice with indices that are known",
+ALTERNATIVES: dict[Any, str] = {
+    np.shares_memory: _MEMORY,
+    np.may_share_memory: _MEMORY,
+    np.isfortran: _MEMORY,
+    np.save: _SAVE,
+    np.savetxt: _SAVE,
+    np.savez: _SAVE,
+    np.savez_compressed: _SAVE,
+    np.array_repr: _SHOW,
+    np.array_str: _SHOW,
+    np.array2string: _SHOW,
+    np.format_float_positional: _SHOW,
+    np.format_float_scientific: _SHOW,
+    np.arange: "write start + step * np.arange(n) with a known n, or linspace(start, stop, n)",
+    np.asmatrix: "write x, or anp.atleast_2d(x); products of matrices are a @ b",
+    np.matrix: "write x, or anp.atleast_2d(x); products of matrices are a @ b",
+    np.bmat: "write np.block",
+    np.broadcast: "write np.broadcast_arrays(x, y), or np.broadcast_shapes(x.shape, y.shape)",
+    np.from_dlpack: "a traced value is an array: use it as it is",
+    np.fromiter: "write anp.array([...]) with the values in a list",
+    np.isnat: "traced values are numbers, no dates: use isnan",
+    np.nditer: _LOOP,
+    np.nested_iters: _LOOP,
+    np.ndenumerate: _LOOP,
 }
 # functions of which the traced argument is a size, for programs that are written before it is known
 SIZES = {
@@ -86,6 +103,8 @@ def _public(module: str, name: str) -> str | None:
     parts = module.split(".")
     for k in range(len(parts), 0, -1):
         if any(part.startswith("_") for part in parts[:k]) or parts[:k] == ["numpy", "lib"]:
+            continue
+        if k > 1 and parts[:2] == ["numpy", "matrixlib"]:
             continue
         path = ".".join(parts[:k])
         if callable(getattr(sys.modules.get(path), name, None)):
@@ -144,7 +163,8 @@ def caller() -> tuple[str | None, bool]:
     call = node if isinstance(node, ast.Call) else None
     listed = call is not None and bool(call.args) and isinstance(call.args[0], ast.List | ast.Tuple | ast.ListComp)
     for f in inside:
-        name = _public(f.f_globals["__name__"], f.f_code.co_name)
+        own, *members = f.f_code.co_qualname.split(".")
+        name = _public(f.f_globals["__name__"], own if members in (["__init__"], ["__new__"]) else f.f_code.co_name)
         if name is not None:
             return name, listed
         if f.f_code.co_qualname.startswith("vectorize."):
@@ -194,13 +214,13 @@ def twin(name: str) -> str | None:
 
 def mend_for(name: str, listed: bool) -> str:
     """What to write in the place of a call of this function."""
+    if name in _OTHER:
+        return _OTHER[name]
     ours = twin(name)
     if ours is not None:
         if listed and ours not in ("anp.array", "anp.asarray"):
             return f"write {ours}(...), which takes lists of traced values, or make an array of them: anp.array([...])"
         return f"write {ours}(...)" + (", with autodidax.numpy as anp" if ours.startswith("anp") else "")
-    if name in _OTHER:
-        return _OTHER[name]
     module, _, short = name.rpartition(".")
     if module == "numpy.random":
         return f"write {_DRAWN[short]}" if short in _DRAWN else _OTHER[module]

@@ -43,7 +43,10 @@ def _typed(name: str, arrays: Any, options: dict[str, Any]) -> list[Any]:
     return [astype(x, dtype) for x in arrays] if given(dtype) else arrays
 
 
-_DEFAULTS = (("casting", "same_kind"), ("casting", "safe"), ("order", "K"), ("subok", True))
+_DEFAULTS = (
+    ("casting", "same_kind"), ("casting", "safe"), ("subok", True), ("keepdims", False),
+    *(("order", order) for order in "KCAF"),  # traced values have no layout in memory to choose
+)  # fmt: skip
 
 
 @numpy_function
@@ -54,6 +57,7 @@ def matvec(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     """
     refuse_out("matvec", out)
     x, y = _typed("matvec", (x1, x2), options)
+    _require_axes("matvec", shape_of(x), shape_of(y))
     return _drop(contraction.matmul(x, expand_dims(y, (len(shape_of(y)),))), -1)
 
 
@@ -65,7 +69,16 @@ def vecmat(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     """
     refuse_out("vecmat", out)
     x, y = _typed("vecmat", (x1, x2), options)
+    _require_axes("vecmat", shape_of(y), shape_of(x))
     return _drop(contraction.matmul(expand_dims(conj(x), (len(shape_of(x)) - 1,)), y), -2)
+
+
+def _require_axes(name: str, matrix: tuple[int, ...], vector: tuple[int, ...]) -> None:
+    if len(matrix) < 2 or not vector:
+        raise errors.ShapeError(
+            f"{name}: shapes {matrix} of the matrix and {vector} of the vector",
+            mend="give a matrix of two axes or more and a vector of one or more",
+        )
 
 
 def _drop(x: Any, axis: int) -> Any:
@@ -75,7 +88,7 @@ def _drop(x: Any, axis: int) -> Any:
 
 
 @numpy_function
-def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, **options: Any) -> Any:
+def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, keepdims: bool = False, **options: Any) -> Any:
     """Sums over one axis of conj(x1) x2: (..., k), (..., k) -> (...).
 
     Source: numpy.vecdot.
@@ -88,8 +101,9 @@ def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, **options: A
             f"vecdot: shapes {shape_of(x)} and {shape_of(y)} differ along axis {axis}", mend="bring both to one length"
         )
     product = conj(x) * y
-    total = reduce_sum(product, axes=(axis_of(axis, len(shape_of(product))),))
-    return astype(total, dtype_of(product))
+    k = axis_of(axis, len(shape_of(product)))
+    total = astype(reduce_sum(product, axes=(k,)), dtype_of(product))
+    return expand_dims(total, (k,)) if keepdims else total
 
 
 @numpy_function

@@ -93,7 +93,8 @@ def astype(x: Any, dtype: Any, /, *, copy: Any = True, device: Any = None) -> An
 
 def _shape_and_dtype(a: Any, dtype: Any, shape: Any) -> tuple[tuple[int, ...], np.dtype]:
     aval = get_aval(operand(a))
-    return full_shape(shape, 1, ()) if shape is not None else aval.shape, np.dtype(dtype or aval.dtype)
+    dtype = aval.dtype if dtype is None else np.dtype(dtype)
+    return full_shape(shape, 1, ()) if shape is not None else aval.shape, dtype
 
 
 @numpy_function
@@ -267,7 +268,10 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     x = operand(x)
     if len(shape_of(x)) != 1:
         raise errors.ShapeError(f"vander: x has shape {shape_of(x)}", mend="give a vector: x.ravel()")
-    exponents = np.arange(shape_of(x)[0] if N is None else N)
+    count = shape_of(x)[0] if N is None else operator.index(N)
+    if count < 0:
+        raise errors.ArgumentError(f"vander: N is {count}", mend="give a number of columns of 0 or more")
+    exponents = np.arange(count)
     return reshape(x, shape=(shape_of(x)[0], 1)) ** (exponents if increasing else exponents[::-1])
 
 

@@ -88,6 +88,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Any:
             step = _as_axis(diff(x), k, len(shape_of(y)))
         else:
             step = diff(x, axis=axis)
+            np.broadcast_shapes(shape_of(x), shape_of(y))
     return sum_of(step * (y[_along(k, 1, None)] + y[_along(k, None, -1)]) / 2.0, axis=k)
 
 
@@ -113,6 +114,16 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         spacings = spacings * len(axes)
     if len(spacings) != len(axes):
         raise TypeError("invalid number of arguments")
+    if len(set(axes)) != len(axes):
+        raise errors.ShapeError(f"gradient: repeated axis in axis={axis}", mend="name each axis once")
+    for k, h in zip(axes, spacings, strict=True):
+        if shape_of(h) not in ((), (shape_of(f)[k],)):
+            raise errors.ShapeError(
+                f"gradient: distances of shape {shape_of(h)} along an axis of size {shape_of(f)[k]}",
+                mend="give a number, or coordinates, one for each entry along the axis",
+            )
+        if dtype_of(h).kind == "c" and dtype_of(f).kind != "c":
+            raise errors.DtypeError("gradient: complex distances of real values", mend="give real distances")
     f = astype(f, np.float64) if dtype_of(f).kind in "iub" else f
     out = [_gradient_along(f, k, h, edge_order) for k, h in zip(axes, spacings, strict=True)]
     out = [x if dtype_of(x).kind == "c" else astype(x, dtype_of(f)) for x in out]

@@ -57,6 +57,7 @@ def function_for(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Ca
             if kwargs:
                 for x in kwargs.values():
                     if type(x) not in _PLAIN and holds_tracer(x):
+                        refuse_texts(plain.__name__, kwargs)
                         return traced(*args, **kwargs)
             return plain(*args, **kwargs)
 
@@ -65,6 +66,23 @@ def function_for(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Ca
         return function
 
     return decorate
+
+
+#: the keywords that take a text in every function of NumPy
+TEXTS = frozenset(
+    ("bitorder", "casting", "device", "indexing", "kind", "method", "mode", "norm", "order", "requirements", "side",
+     "signature", "trim", "UPLO")
+)  # fmt: skip
+
+
+def refuse_texts(name: str, kwargs: dict[str, Any]) -> None:
+    """Raise ConcretizationTypeError where a keyword that takes a text has a traced value."""
+    for keyword, value in kwargs.items():
+        if keyword in TEXTS and holds_tracer(value):
+            raise errors.ConcretizationTypeError(
+                f"{name}: the keyword {keyword} takes a text, not a traced value",
+                mend=f"write the text: {name}(..., {keyword}='...')",
+            )
 
 
 def operand(x: Any) -> Any:

@@ -162,6 +162,11 @@ def isscalar(element: Any) -> bool:
     return element.weak_type if isinstance(element, Tracer) else np.isscalar(element)
 
 
+def __getattr__(name: str) -> Any:
+    """The classes of numpy.dtypes, a module of the same name."""
+    return getattr(np.dtypes, name)
+
+
 __all__ = [
     "bool_", "byte", "can_cast", "cdouble", "clongdouble", "common_type", "complex64", "complex128", "complexfloating",
     "csingle", "double", "dtype", "e", "euler_gamma", "finfo", "float16", "float32", "float64", "floating", "generic",

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import get_aval
-from autodidax.numpy.dispatch import NoValue, given, numpy_function, operand, refuse_out, strong
-from autodidax.numpy.ufuncs import lookup, public
+from autodidax.numpy.dispatch import NoValue, given, numpy_function, operand, refuse, refuse_out, strong
+from autodidax.numpy.ufuncs import cast, lookup, public
 from autodidax.primitives import convert, rounding, trigonometric
 from autodidax.primitives import elementwise as ew
 
@@ -149,10 +150,17 @@ def clip(
     Source: numpy.clip.
     """
     refuse_out("clip", out)
-    if kwargs:
-        raise errors.UnsupportedError(f"clip: the keyword {next(iter(kwargs))}", mend="leave it away, use astype")
+    if (min is not NoValue or max is not NoValue) and (a_min is not NoValue or a_max is not NoValue):
+        raise errors.ArgumentError("clip: bounds by both pairs of names", mend="give a_min and a_max, or min and max")
+    if (a_min is NoValue) != (a_max is NoValue):
+        missing = "a_min" if a_min is NoValue else "a_max"
+        raise errors.ArgumentError(f"clip: {missing} is missing", mend=f"give {missing}=None, or min= or max= alone")
     low = a_min if a_min is not NoValue else min
     high = a_max if a_max is not NoValue else max
+    dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
+    refuse("clip", **{k: v for k, v in kwargs.items() if k not in ("order", "subok")})
+    if dtype is not None:
+        a, low, high = (cast("clip", operand(x), np.dtype(dtype), casting) if given(x) else x for x in (a, low, high))
     a = operand(a)
     if given(low) and given(high):
         return strong(ew.clip(a, operand(low), operand(high)))
@@ -168,7 +176,7 @@ def round(a: Any, decimals: Any = 0, out: Any = None) -> Any:
     Source: numpy.round.
     """
     refuse_out("round", out)
-    return rounding.round_p(operand(a), decimals=int(decimals))
+    return rounding.round_p(operand(a), decimals=operator.index(decimals))
 
 
 around = round

@@ -168,7 +168,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
 
     Source: numpy.fft.fftfreq.
     """
-    return np.fft.fftfreq(operator.index(n), d, device)
+    return np.fft.fftfreq(_count("fftfreq", n), d, device)
 
 
 @fft_function
@@ -177,7 +177,16 @@ def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
 
     Source: numpy.fft.rfftfreq.
     """
-    return np.fft.rfftfreq(operator.index(n), d, device)
+    return np.fft.rfftfreq(_count("rfftfreq", n), d, device)
+
+
+def _count(name: str, n: Any) -> int:
+    """A number of samples, which is not 0."""
+    if not isinstance(n, int | np.integer):
+        raise errors.ArgumentError(f"{name}: n should be an integer, not {n!r}", mend="give the number of samples")
+    if n == 0:
+        raise ZeroDivisionError(f"{name}: n is 0; give the number of samples")
+    return int(n)
 
 
 @fft_function

@@ -22,6 +22,7 @@ from autodidax.numpy.reductions import sum as sum_of
 from autodidax.numpy.shaping import atleast_2d, ravel
 from autodidax.primitives.comparison import equal
 from autodidax.primitives.convert import astype
+from autodidax.primitives.scatter import check_cast
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import reshape
 from autodidax.primitives.sorting import searchsorted
@@ -210,7 +211,12 @@ def histogramdd(
         flat = flat * size + index
     total = math.prod(shape)
     if weights is not None:
+        check_cast("histogramdd", operand(weights), np.dtype(np.float64))
         weights = astype(operand(weights), np.float64)
+        if shape_of(weights) != (n,):
+            raise errors.ShapeError(
+                f"histogramdd: weights of shape {shape_of(weights)} of {n} points", mend="give one weight a point"
+            )
     counts = astype(_counted(where(outside, total, flat), weights, total), np.float64)
     hist = reshape(counts, shape=shape)
     if density:
@@ -249,6 +255,8 @@ def histogram2d(
     Source: numpy.histogram2d.
     """
     x, y = operand(x), operand(y)
+    if not shape_of(x) or not shape_of(y):
+        raise errors.ShapeError("histogram2d: a number in the place of coordinates", mend="give arrays of one axis")
     if shape_of(x)[0] != shape_of(y)[0]:
         raise ValueError("x and y must have the same length.")
     if isinstance(bins, Tracer) or (hasattr(bins, "__len__") and len(bins) not in (1, 2)):

@@ -78,7 +78,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     a, b = astype(a, working), astype(b, working)
     resolution = float(np.finfo(working).eps)
     rcond = resolution * max(shape) if rcond is None else _static("lstsq", "rcond", rcond)
-    rcond = resolution if rcond < 0 else rcond
+    rcond = rcond if 0 < rcond < 1 else resolution  # as LAPACK reads it
     columns = expand_dims(b, (1,)) if single else b
     x = least_squares(a, columns, rcond=rcond)
     s = singular_values(a)

@@ -264,7 +264,7 @@ def tensorsolve(a: Any, b: Any, axes: Any = None) -> Any:
     """
     a, b = operand(a), operand(b)
     order = list(range(len(shape_of(a))))
-    for k in axes or ():  # one after the other to the end
+    for k in () if axes is None else axes:  # one after the other to the end
         if k not in order:
             raise errors.ArgumentError(f"tensorsolve: axes names {k}", mend=f"give axes from 0 to {len(order) - 1}")
         order.remove(k)

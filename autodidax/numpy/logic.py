@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
 from autodidax.numpy.concreteness import concrete
 from autodidax.numpy.dispatch import numpy_function, operand
 from autodidax.numpy.reductions import all as all_of
 from autodidax.numpy.ufuncs import lookup
 from autodidax.primitives.comparison import equal, logical_and, logical_or, not_equal
+from autodidax.primitives.shape import reshape
 
 
 def _answer(x: Any) -> Any:
@@ -120,7 +121,7 @@ def isin(
     Source: numpy.isin.
     """
     element, others = operand(element), operand(test_elements)
-    among = (element[..., None] == others.reshape((-1,))).any(axis=-1)
+    among = (element[..., None] == reshape(others, shape=(get_aval(others).size,))).any(axis=-1)
     return lookup(np.logical_not)(among) if invert else among
 
 

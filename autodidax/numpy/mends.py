@@ -6,6 +6,7 @@ Where there is no source (an interactive line, generated code), the advice is a 
 from __future__ import annotations
 
 import ast
+import dis
 import linecache
 import math
 from types import FrameType
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from autodidax import errors
 from autodidax.numpy import callers
 
 _SIGNS = {ast.And: " & ", ast.Or: " | "}
@@ -96,9 +98,33 @@ def _as_array(node: ast.AST) -> str:
     return f"np.array({text})" if isinstance(node, ast.List | ast.Tuple | ast.ListComp) else text
 
 
+def _is_at_call(frame: FrameType) -> bool:
+    code, k = frame.f_code.co_code, frame.f_lasti
+    while k > 0 and dis.opname[code[k]] == "CACHE":  # of the instruction before, in calls of Python functions
+        k -= 2
+    return dis.opname[code[k]].startswith(("CALL", "PRECALL"))
+
+
+def called(frame: FrameType | None = None) -> str | None:
+    """The function of NumPy, or our twin of it, that user code is calling, as it is written there; None for others."""
+    if frame is None:
+        frame, _ = callers.frames()
+    if frame is None or not _is_at_call(frame):
+        return None
+    node = callers._expression(frame)
+    if not isinstance(node, ast.Call):
+        return None
+    function = callers.value_of(node.func, frame)
+    home = "numpy" if isinstance(function, np.ufunc) else getattr(function, "__module__", None) or ""
+    known = home.partition(".")[0] == "numpy" or home.startswith("autodidax.numpy")
+    return ast.unparse(node.func) if known and not isinstance(function, type) else None
+
+
 def for_truth(static: str | None) -> str:
     """What to write where Python asks for the truth value of a traced value; `static` says how to know it before."""
     frame, _ = callers.frames()
+    if called(frame) is not None:
+        return f"flags, axes and sizes must be known: {static or 'close over plain ones'}"
     path = _node_in_use(frame)
     if not path:
         mend = f"use {_BRANCHES.format(test='test')}"
@@ -233,3 +259,6 @@ def for_write(array: str = "x", *, masked: bool = False) -> str:
     if masked:
         return f"write {array} = np.where({index}, {value}, {array})"
     return f"write {array} = anp.at({array})[{index}].{method}({value}), with autodidax.numpy as anp"
+
+
+errors.called_function = called

@@ -74,17 +74,22 @@ def _namespace(self: Any, *, api_version: str | None = None) -> Any:
 namespace: list[Any] = []  # the package autodidax.numpy, which puts itself here
 
 
+REFUSED: dict[str, str] = {}  # the methods that raise, and what to write in their place
+
+
 def _mutator(name: str, mend: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
         raise errors.MutationError(f"{describe(self)}: {name}() changes an array in place", mend=mend)
 
+    REFUSED[name] = mend
     return method
 
 
-def _conversion(kind: str) -> Callable[..., Any]:
+def _conversion(name: str, kind: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any) -> NoReturn:
         concreteness.refuse_python(self, kind)
 
+    REFUSED[name] = "use x as it is; return it to get a plain value"
     return method
 
 
@@ -92,13 +97,14 @@ def _missing(name: str, mend: str) -> Callable[..., Any]:
     def method(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
         raise errors.UnsupportedError(f"{describe(self)}: {name}() is not supported on traced values", mend=mend)
 
+    REFUSED[name] = mend
     return method
 
 
 def _getattr(self: Any, name: str) -> NoReturn:
     if name.startswith("__"):
         raise AttributeError(name)
-    mend = _ATTRIBUTE_MENDS.get(name)
+    mend = MISSING_ATTRIBUTES.get(name)
     if mend is None:
         close = difflib.get_close_matches(name, [*METHODS, *ATTRIBUTES, "shape", "dtype", "ndim", "size"], n=1)
         mend = (
@@ -109,7 +115,7 @@ def _getattr(self: Any, name: str) -> NoReturn:
     raise MissingAttributeError(f"{describe(self)} has no attribute {name!r}", mend=mend)
 
 
-_ATTRIBUTE_MENDS = {
+MISSING_ATTRIBUTES = {
     "flat": "write x.ravel(), and anp.at(x.ravel())[i].set(v) to replace entries",
     "data": "traced values have no memory: return x to get an array that has",
     "ctypes": "traced values have no memory: return x to get an array that has",
@@ -131,7 +137,8 @@ _MEMORY = "traced values have no memory: return x, and convert the result"
 
 METHODS: dict[str, Callable[..., Any]] = {
     "all": reductions.all, "any": reductions.any, "argmax": reductions.argmax, "argmin": reductions.argmin,
-    "argsort": sorting.argsort, "astype": _astype, "choose": _choose, "clip": _clip, "compress": _compress,
+    "argpartition": sorting.argpartition, "argsort": sorting.argsort, "astype": _astype, "choose": _choose,
+    "clip": _clip, "compress": _compress,
     "conj": _conj, "conjugate": _conj, "copy": creation.copy, "cumprod": reductions.cumprod,
     "cumsum": reductions.cumsum, "diagonal": shaping.diagonal, "dot": contraction.dot, "flatten": _flatten,
     "max": reductions.max, "mean": reductions.mean, "min": reductions.min, "nonzero": selecting.nonzero,
@@ -142,13 +149,14 @@ METHODS: dict[str, Callable[..., Any]] = {
     "block_until_ready": lambda self: self, "to_device": lambda self, device, /, *, stream=None: self,
     "__array_namespace__": _namespace, "__getattr__": _getattr,
     "sort": _mutator("sort", "write x = anp.sort(x), or np.sort(x)"),
-    "partition": _mutator("partition", "write x = anp.sort(x), or np.sort(x)"),
+    "partition": _mutator("partition", "write x = anp.partition(x, kth), or np.partition(x, kth)"),
     "fill": _mutator("fill", "write x = anp.full_like(x, value)"), "put": _mutator("put", _AT),
     "resize": _mutator("resize", "write x = anp.resize(x, shape)"), "itemset": _mutator("itemset", _AT),
     "setfield": _mutator("setfield", _AT), "setflags": _mutator("setflags", "leave it away"),
-    "as_integer_ratio": _conversion("Fraction"),
-    "item": _conversion("scalar"), "tolist": _conversion("list"),
-    "argpartition": _missing("argpartition", "use argsort"), "byteswap": _missing("byteswap", _MEMORY),
+    "as_integer_ratio": _conversion("as_integer_ratio", "Fraction"),
+    "item": _conversion("item", "scalar"), "tolist": _conversion("tolist", "list"),
+    "__dlpack__": _missing("__dlpack__", _MEMORY), "__dlpack_device__": _missing("__dlpack_device__", _MEMORY),
+    "byteswap": _missing("byteswap", _MEMORY),
     "dump": _missing("dump", _MEMORY), "dumps": _missing("dumps", _MEMORY), "getfield": _missing("getfield", _MEMORY),
     "tobytes": _missing("tobytes", _MEMORY), "tofile": _missing("tofile", _MEMORY),
     "view": _missing("view", "use astype to convert, x.real and x.imag for the parts of a complex array"),

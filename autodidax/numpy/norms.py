@@ -123,18 +123,32 @@ def _vector_norm(x: Any, ord: Any, axes: tuple[int, ...]) -> Any:
         raise ValueError(f"Invalid norm order '{ord}' for vectors")
     size = absolute(x)
     if ord == math.inf:
-        return reduce_max(size, axes=axes)
+        return _largest(size, axes)
     if ord == -math.inf:
         return reduce_min(size, axes=axes)
     if ord == 0:
         return reduce_sum(astype(not_equal(x, 0), dtype_of(size)), axes=axes)
     if ord == 1:
         return reduce_sum(size, axes=axes)
-    total = reduce_sum(size**ord, axes=axes)
     if ord < 0:
-        return total ** (1 / ord)
+        total = reduce_sum(size**ord, axes=axes)
+        infinite = equal(total, math.inf)  # where an entry is 0, the derivative is 0
+        return where(infinite, 0, where(infinite, 1, total) ** (1 / float(ord)))
+    if ord % 2 == 0 and dtype_of(x).kind != "c":
+        total = reduce_sum(x**ord, axes=axes)
+    else:
+        nothing = equal(size, 0)  # as for abs, the derivative at 0 is 0
+        total = reduce_sum(where(nothing, 0, where(nothing, 1, size) ** ord), axes=axes)
     zero = equal(total, 0)
-    return where(zero, 0, where(zero, 1, total) ** (1 / ord))
+    return where(zero, 0, where(zero, 1, total) ** (1 / float(ord)))
+
+
+def _largest(sizes: Any, axes: tuple[int, ...]) -> Any:
+    """The largest of numbers that are not negative, 0 of none."""
+    shape = shape_of(sizes)
+    if any(shape[k] == 0 for k in axes):
+        return np.zeros([n for k, n in enumerate(shape) if k not in axes], dtype_of(sizes))[()]
+    return reduce_max(sizes, axes=axes)
 
 
 def _matrix_norm(x: Any, ord: Any, row: int, column: int) -> Any:
@@ -142,15 +156,20 @@ def _matrix_norm(x: Any, ord: Any, row: int, column: int) -> Any:
         return euclidean_norm(x, axes=tuple(sorted((row, column))))
     if ord in (2, -2, "nuc"):
         rank = len(shape_of(x))
+        zero = logical_not(reduce_or(not_equal(x, 0), axes=tuple(sorted((row, column)))))
+        x = where(expand_dims(zero, tuple(sorted((row, column)))), 1, x)  # at 0 all derivatives are 0
         others = [k for k in range(rank) if k not in (row, column)]
         s = singular_values(transpose(x, permutation=(*others, row, column)))
-        s = where(equal(s, 0), 0, s)  # the derivative at 0 is 0
-        reduce = reduce_sum if ord == "nuc" else reduce_max if ord == 2 else reduce_min
-        return reduce(s, axes=(rank - 2,))
+        s = where(equal(s, 0), 0, s)  # the derivative along vectors of the value 0 is 0
+        last = (rank - 2,)
+        if ord == "nuc":
+            return where(zero, 0, reduce_sum(s, axes=last))
+        return where(zero, 0, _largest(s, last) if ord == 2 else reduce_min(s, axes=last))
     if ord in (1, -1, math.inf, -math.inf):
         summed, compared = (row, column) if abs(ord) == 1 else (column, row)
         sums = reduce_sum(absolute(x), axes=(summed,))
-        return (reduce_max if ord > 0 else reduce_min)(sums, axes=(compared - (compared > summed),))
+        left = (compared - (compared > summed),)
+        return _largest(sums, left) if ord > 0 else reduce_min(sums, axes=left)
     raise ValueError("Invalid norm order for matrices.")
 
 
@@ -184,7 +203,7 @@ def cond(x: Any, p: Any = None) -> Any:
     Source: numpy.linalg.cond.
     """
     x = as_matrices("cond", x)
-    if 0 in shape_of(x):
+    if 0 in shape_of(x)[-2:]:
         raise MatrixError(f"cond: shape {shape_of(x)}: empty arrays have no condition number", mend="give entries")
     if p not in (None, 2, -2):
         dtype = inexact(dtype_of(as_square("cond", x)))
@@ -221,7 +240,10 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     if not shape_of(s)[-1]:
         return np.zeros(shape_of(s)[:-1], np.intp)[()]
     if tol is None:
-        factor = max(shape_of(a)[-2:]) * float(np.finfo(dtype_of(s)).eps) if rtol is None else stop_gradient_p(rtol)
+        factor = (
+            max(shape_of(a)[-2:]) * float(np.finfo(dtype_of(s)).eps) if rtol is None else stop_gradient_p(operand(rtol))
+        )
         tol = reduce_max(s, axes=(len(shape_of(s)) - 1,)) * factor
     tol = stop_gradient_p(operand(tol))
-    return reduce_sum(greater(s, expand_dims(tol, (len(shape_of(tol)),))), axes=(len(shape_of(s)) - 1,))
+    counted = greater(s, expand_dims(tol, (len(shape_of(tol)),)))
+    return reduce_sum(counted, axes=(len(shape_of(counted)) - 1,))

@@ -143,9 +143,14 @@ def _len(x: Any) -> int:
     if not shape:
         raise errors.ShapeError(
             f"{describe(x)}: len() of unsized object, a number has no length",
-            mend="write x[None] for an array of one entry, np.size(x) for the number of entries",
+            mend=_KNOWN
+            if mends.called()
+            else "write x[None] for an array of one entry, np.size(x) for the number of entries",
         )
     return int(shape[0])
+
+
+_KNOWN = "axes, sizes and counts must be known: close over plain ones"
 
 
 def _iter(x: Any) -> Iterator[Any]:
@@ -153,7 +158,7 @@ def _iter(x: Any) -> Iterator[Any]:
     if not shape:
         raise errors.ShapeError(
             f"{describe(x)}: iteration over a 0-d array, a number cannot be unpacked",
-            mend="write x[None] for an array of one entry",
+            mend=_KNOWN if mends.called() else "write x[None] for an array of one entry",
         )
     return (x[i] for i in range(shape[0]))
 

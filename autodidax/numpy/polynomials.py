@@ -14,6 +14,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.numpy import linalg
+from autodidax.numpy.callers import frames
 from autodidax.numpy.concreteness import known_value
 from autodidax.numpy.creation import vander
 from autodidax.numpy.dispatch import holds_tracer, numpy_function, operand
@@ -260,6 +261,8 @@ def _check_points(x: Any, y: Any, deg: Any) -> None:
 def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
     """The array without zeros at the front ("f") and the back ("b") of its axes; its values have to be known.
 
+    A list of numbers gives a list.
+
     Source: numpy.trim_zeros.
     """
     given = operand(filt) if holds_tracer(filt) else filt
@@ -270,7 +273,13 @@ def trim_zeros(filt: Any, trim: Any = "fb", axis: Any = None) -> Any:
             mend="slice with indices that are known, or leave the zeros in place",
         )
     np.trim_zeros(values, trim, axis)  # for its own errors
-    return given[_box(values != 0, trim.lower(), axis)]
+    kept = given[_box(values != 0, trim.lower(), axis)]
+    if shape_of(kept) != shape_of(given) and any(f.f_code.co_qualname == "poly1d.__init__" for f in frames()[1]):
+        raise errors.UnsupportedError(
+            "poly1d: leading coefficients that are 0 are left out, and with them their derivatives",
+            mend="keep the coefficients in an array, with np.polyval, np.polymul, np.polyder, ...",
+        )
+    return list(kept) if isinstance(filt, list) else kept
 
 
 def _box(mask: np.ndarray, trim: str, axis: Any) -> tuple[slice, ...]:

@@ -12,7 +12,7 @@ from autodidax import errors
 from autodidax.core.interpreters import Tracer
 from autodidax.numpy import reductions
 from autodidax.numpy.callers import ALTERNATIVES, WRITERS
-from autodidax.numpy.dispatch import operand, refuse_out
+from autodidax.numpy.dispatch import holds_tracer, operand, refuse_out
 from autodidax.numpy.ufuncs import NOT_READY, apply, calls
 
 functions: dict[Any, Callable[..., Any]] = {}  # a function of NumPy -> ours, on arguments of which some are traced
@@ -111,6 +111,8 @@ def array_function(self: Any, function: Any, types: Any, args: Any, kwargs: Any)
     ours = functions.get(function)
     if ours is not None:
         return ours(*args, **kwargs)
+    if not holds_tracer([*args, *kwargs.values()]):  # a traced value in like= says which library, and nothing else
+        return function(*args, **kwargs)
     module = (getattr(function, "__module__", None) or "numpy").replace("numpy.linalg._linalg", "numpy.linalg")
     name = f"{module}.{getattr(function, '__name__', function)}"
     if function in WRITERS:

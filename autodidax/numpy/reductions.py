@@ -30,7 +30,11 @@ from autodidax.primitives.shape import broadcast_to, concatenate, expand_dims, r
 
 def cast_operand(x: Any, dtype: Any) -> Any:
     """The operand (or the result) of a reduction in the dtype that the reduction is to be computed in."""
-    return x if dtype is None else astype(x, dtype)
+    if dtype is None:
+        return x
+    if np.dtype(dtype).kind not in "biufc":
+        raise errors.DtypeError(f"dtype={np.dtype(dtype)} of a traced value", mend="give the dtype of numbers")
+    return astype(x, dtype)
 
 
 def reduced(primitive: Any, a: Any, axis: Any, keepdims: Any) -> Any:
@@ -48,6 +52,8 @@ def masked(a: Any, where: Any, neutral: Any) -> Any:
 def _initial(initial: Any, x: Any) -> Any:
     """A start value of a reduction in the dtype of its operand or result."""
     initial = operand(initial)
+    if shape_of(initial):
+        raise errors.ShapeError(f"initial has the shape {shape_of(initial)}", mend="give one number for initial")
     check_cast("initial", initial, dtype_of(x))
     return astype(initial, dtype_of(x))
 
@@ -105,7 +111,7 @@ def entry_count(a: Any, axis: Any, where: Any = True, keepdims: Any = False) -> 
         for k in reduction_axes(axis, len(shape)):
             count *= shape[k]
         return count
-    mask = broadcast_to(operand(where), shape=shape)
+    mask = broadcast_to(is_true(operand(where)), shape=shape)
     dtype = dtype_of(a)
     return astype(sum(mask, axis, keepdims=keepdims), dtype if dtype.kind in "fc" else np.float64)
 

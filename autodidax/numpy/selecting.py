@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.numpy import sized
 from autodidax.numpy.concreteness import concrete, describe
 from autodidax.numpy.dispatch import axis_of, function_for, numpy_function, operand, promote, refuse_out, strong
+from autodidax.numpy.shaping import ravel
+from autodidax.numpy.sized import with_size
 from autodidax.primitives import gather, rearrange, rounding
 from autodidax.primitives.comparison import not_equal
 from autodidax.primitives.select import where as select_entries
-from autodidax.primitives.shape import broadcast_to, reshape
+from autodidax.primitives.shape import broadcast_to, stack
 
 
 def known(name: str, x: Any) -> Any:
@@ -23,21 +27,28 @@ def known(name: str, x: Any) -> Any:
     if isinstance(value, Tracer):
         raise errors.ConcretizationTypeError(
             f"{name}: the size of the result depends on the values of {describe(x)}, which are not known",
-            mend="use where(condition, x, y), which keeps the shape; or compute the condition from plain arrays",
+            mend=f"use where(condition, x, y), which keeps the shape; or anp.{name}(..., size=n); "
+            "or compute the condition from plain arrays",
         )
     return value
 
 
-@numpy_function
-def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
-    """Entries of x where the condition holds, else of y; with the condition alone, the positions where it holds.
+@with_size
+def where(condition: Any, x: Any = None, y: Any = None, /, *, size: Any = None, fill_value: Any = None) -> Any:
+    """Entries of x where the condition holds, else of y; with the condition alone, the positions where it holds, as of
+    `nonzero`.
 
     The branch that is not taken has no influence on a derivative, whatever it holds.
 
-    Source: numpy.where.
+    Source: numpy.where, jax.numpy.where.
     """
     if x is None and y is None:
-        return nonzero(condition)
+        return np.nonzero(known("where", condition)) if size is None else sized.nonzero(condition, size, fill_value)
+    if size is not None or fill_value is not None:
+        raise errors.ArgumentError(
+            "where: size= and fill_value= are for positions, where the condition is given alone",
+            mend="leave them away",
+        )
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
     condition = operand(condition)
@@ -58,7 +69,10 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
         raise ValueError("select with an empty condition list is not possible")
     out = operand(default)
     for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
-        out = select_entries(operand(condition), operand(choice), out)
+        condition = operand(condition)
+        if dtype_of(condition).kind != "b":
+            raise errors.DtypeError(f"select: a condition of dtype {dtype_of(condition)}", mend="give booleans: c != 0")
+        out = select_entries(condition, operand(choice), out)
     return out
 
 
@@ -69,7 +83,11 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
     Source: numpy.choose.
     """
     refuse_out("choose", out)
+    if mode not in ("raise", "wrap", "clip"):
+        raise errors.ArgumentError(f"choose: there is no mode={mode!r}", mend="use 'raise', 'wrap' or 'clip'")
     a = operand(a)
+    if dtype_of(a).kind not in "biu":
+        raise errors.DtypeError(f"choose: numbers of choices of dtype {dtype_of(a)}", mend="give integers")
     options = promote([operand(c) for c in choices])
     shape = np.broadcast_shapes(shape_of(a), *map(shape_of, options))
     if mode == "wrap":
@@ -102,63 +120,99 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
     return gather.take(operand(a), operand(indices), axis, mode, fill_value)
 
 
-@numpy_function
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+def _plain_take_along_axis(arr: Any, indices: Any, axis: Any = -1, mode: Any = None, fill_value: Any = None) -> Any:
+    if mode is None:
+        return np.take_along_axis(arr, indices, axis)
+    return gather.take_along_axis(np.asarray(arr), np.asarray(indices), axis, mode, fill_value)
+
+
+@function_for(_plain_take_along_axis)
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1, mode: Any = None, fill_value: Any = None) -> Any:
     """Entries at positions along an axis that differ from line to line, as argsort gives them.
 
-    Source: numpy.take_along_axis.
+    mode : what happens to positions out of bounds: they raise (None), or as in JAX "clip" or "fill" with `fill_value`.
+
+    Source: numpy.take_along_axis, jax.numpy.take_along_axis.
     """
-    return gather.take_along_axis(operand(arr), operand(indices), axis)
+    return gather.take_along_axis(operand(arr), operand(indices), axis, mode, fill_value)
 
 
-@numpy_function
-def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
-    """The slices along an axis where a 1-d condition holds; its values have to be known.
+@with_size
+def compress(
+    condition: Any, a: Any, axis: Any = None, out: Any = None, *, size: Any = None, fill_value: Any = 0
+) -> Any:
+    """The slices along an axis where a 1-d condition holds. Its values have to be known, unless `size` says how many
+    slices there are: those behind the last one are the fill_value.
 
-    Source: numpy.compress.
+    Source: numpy.compress, jax.numpy.compress.
     """
     refuse_out("compress", out)
     a = operand(a)
     if axis is None:
-        a, axis = reshape(a, shape=(get_aval(a).size,)), 0
-    return a[rearrange.along(axis_of(axis, len(shape_of(a))), np.flatnonzero(known("compress", condition)))]
+        a, axis = ravel(a), 0
+    axis = axis_of(axis, len(shape_of(a)))
+    if len(shape_of(operand(condition))) != 1:
+        raise errors.ShapeError(
+            f"compress: a condition of shape {shape_of(operand(condition))}", mend="give a condition of one axis"
+        )
+    if size is None:
+        return a[rearrange.along(axis, np.flatnonzero(known("compress", condition)))]
+    mask = not_equal(operand(condition), 0)
+    if len(shape_of(mask)) != 1 or shape_of(mask)[0] > shape_of(a)[axis]:
+        raise errors.ShapeError(
+            f"compress: a condition of shape {shape_of(mask)} for axis {axis} of shape {shape_of(a)}",
+            mend="give a vector of booleans, no longer than the axis",
+        )
+    return sized.taken("compress", a, mask, size, _filling(fill_value), axis)
 
 
-@numpy_function
-def extract(condition: Any, arr: Any) -> Any:
-    """The entries of the flattened array where the condition holds; its values have to be known.
+def _filling(fill_value: Any) -> Any:
+    return 0 if fill_value is None else fill_value
 
-    Source: numpy.extract.
+
+@with_size
+def extract(condition: Any, arr: Any, *, size: Any = None, fill_value: Any = 0) -> Any:
+    """The entries of the flattened array where the condition holds; for `size`, see `compress`.
+
+    Source: numpy.extract, jax.numpy.extract.
     """
-    arr = operand(arr)
-    return reshape(arr, shape=(get_aval(arr).size,))[np.flatnonzero(known("extract", condition))]
+    arr = ravel(operand(arr))
+    if size is None:
+        return arr[np.flatnonzero(known("extract", condition))]
+    return compress(ravel(operand(condition)), arr, size=size, fill_value=fill_value)
 
 
-@numpy_function
-def nonzero(a: Any) -> Any:
-    """Positions of the entries that are not zero, one array an axis; the values have to be known.
+@with_size
+def nonzero(a: Any, *, size: Any = None, fill_value: Any = None) -> Any:
+    """Positions of the entries that are not zero, one array an axis. The values have to be known, unless `size` says
+    how many positions there are: those behind the last one are the fill_value, by default 0.
 
-    Source: numpy.nonzero.
+    Source: numpy.nonzero, jax.numpy.nonzero.
     """
-    return np.nonzero(known("nonzero", a))
+    return np.nonzero(known("nonzero", a)) if size is None else sized.nonzero(a, size, fill_value)
 
 
-@numpy_function
-def flatnonzero(a: Any) -> Any:
-    """Positions in the flattened array of the entries that are not zero; the values have to be known.
+@with_size
+def flatnonzero(a: Any, *, size: Any = None, fill_value: Any = None) -> Any:
+    """Positions in the flattened array of the entries that are not zero; for `size`, see `nonzero`.
 
-    Source: numpy.flatnonzero.
+    Source: numpy.flatnonzero, jax.numpy.flatnonzero.
     """
-    return np.flatnonzero(known("flatnonzero", a))
+    if size is None:
+        return np.flatnonzero(known("flatnonzero", a))
+    return sized.nonzero(ravel(operand(a)), size, fill_value)[0]
 
 
-@numpy_function
-def argwhere(a: Any) -> Any:
-    """Positions of the entries that are not zero, one row each; the values have to be known.
+@with_size
+def argwhere(a: Any, *, size: Any = None, fill_value: Any = None) -> Any:
+    """Positions of the entries that are not zero, one row each; for `size`, see `nonzero`.
 
-    Source: numpy.argwhere.
+    Source: numpy.argwhere, jax.numpy.argwhere.
     """
-    return np.argwhere(known("argwhere", a))
+    if size is None:
+        return np.argwhere(known("argwhere", a))
+    found = sized.nonzero(a, size, fill_value)
+    return stack(*found, axis=1) if found else np.zeros((operator.index(size), 0), np.intp)
 
 
 @numpy_function
@@ -167,6 +221,9 @@ def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, ne
 
     Source: numpy.nan_to_num.
     """
+    for name, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
+        if value is not None and dtype_of(operand(value)).kind == "c":
+            raise errors.DtypeError(f"nan_to_num: {name} is complex", mend=f"give a real number for {name}")
     return strong(rounding.nan_to_num(operand(x), nan, posinf, neginf))
 
 

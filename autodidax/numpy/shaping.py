@@ -10,11 +10,22 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
-from autodidax.numpy.dispatch import axes_of, axis_of, numpy_function, operand, reduction_axes, refuse_out, strong
+from autodidax.numpy.dispatch import (
+    axes_of,
+    axis_of,
+    function_for,
+    numpy_function,
+    operand,
+    reduction_axes,
+    refuse_out,
+    strong,
+)
 from autodidax.numpy.reductions import sum as sum_of
 from autodidax.primitives import rearrange
 from autodidax.primitives import shape as prim
-from autodidax.primitives.scatter import check_cast
+from autodidax.primitives.cumulative import cumsum
+from autodidax.primitives.gather import take
+from autodidax.primitives.sorting import searchsorted
 
 
 def full_shape(shape: Any, size: int, old: tuple[int, ...]) -> tuple[int, ...]:
@@ -68,7 +79,7 @@ def transpose(a: Any, axes: Any = None) -> Any:
     rank = len(shape_of(a))
     if axes is None:
         return reversed_axes(a) if rank > 1 else strong(a)
-    permutation = tuple(axis_of(k, rank) for k in axes)
+    permutation = tuple(axis_of(k, rank) for k in (axes if hasattr(axes, "__len__") else (axes,)))
     if sorted(permutation) != list(range(rank)):
         raise ValueError("axes don't match array")
     return prim.transpose(a, permutation=permutation)
@@ -246,6 +257,8 @@ def rot90(m: Any, k: int = 1, axes: Any = (0, 1)) -> Any:
     """
     m = operand(m)
     first, second = (axis_of(axis, len(shape_of(m))) for axis in axes)
+    if first == second:
+        raise errors.ArgumentError(f"rot90: axes={axes} are one axis", mend="name two axes")
     k %= 4
     if k == 0:
         return m
@@ -265,16 +278,43 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Any:
     return strong(rearrange.roll(operand(a), shift, axis))
 
 
-@numpy_function
-def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+def _plain_repeat(a: Any, repeats: Any, axis: Any = None, *, total_repeat_length: Any = None) -> Any:
+    if total_repeat_length is None:
+        return np.repeat(a, repeats, axis)
+    return _repeated(operand(a), repeats, axis, total_repeat_length)
+
+
+@function_for(_plain_repeat)
+def repeat(a: Any, repeats: Any, axis: Any = None, *, total_repeat_length: Any = None) -> Any:
     """Each entry along an axis repeated, all equally often or each its own number of times.
 
-    Source: numpy.repeat.
+    total_repeat_length : as in JAX, the length of the result, with which the numbers need not be known (jit, vmap): it
+        is cut off there, or the last entry goes on.
+
+    Source: numpy.repeat, jax.numpy.repeat.
     """
     a = operand(a)
+    if total_repeat_length is not None:
+        return _repeated(a, repeats, axis, total_repeat_length)
     if np.any(np.asarray(repeats) < 0):
         raise errors.ShapeError(f"repeat: repeats={repeats}", mend="give counts that are not negative")
     return rearrange.repeat(a if shape_of(a) else prim.reshape(a, shape=(1,)), repeats, axis)
+
+
+def _repeated(a: Any, repeats: Any, axis: Any, length: Any) -> Any:
+    """`repeat` to a length that is given."""
+    if axis is None:
+        a, axis = ravel(a), 0
+    axis = axis_of(axis, len(shape_of(a)))
+    n = shape_of(a)[axis]
+    if not n:
+        raise errors.ShapeError(
+            f"repeat: no entry along axis {axis} of shape {shape_of(a)}", mend="leave total_repeat_length= away"
+        )
+    counts = prim.broadcast_to(operand(repeats), shape=(n,))
+    ends = cumsum(counts, axis=0, reverse=False)
+    index = searchsorted(ends, np.arange(operator.index(length)), "right")
+    return take(a, index, axis, "clip")
 
 
 @numpy_function
@@ -293,36 +333,12 @@ def resize(a: Any, new_shape: Any) -> Any:
     Source: numpy.resize.
     """
     a = ravel(a)
-    shape = full_shape(new_shape, 1, ())
+    shape = tuple(map(operator.index, new_shape if hasattr(new_shape, "__len__") else (new_shape,)))
+    if any(n < 0 for n in shape):
+        raise errors.ShapeError(f"resize: new_shape {shape} has a negative size", mend="give sizes of 0 or more")
     if shape_of(a)[0] == 0:
         return np.zeros(shape, dtype_of(a))
     return prim.reshape(a[np.arange(math.prod(shape)) % shape_of(a)[0]], shape=shape)
-
-
-_COPYING_MODES = ("edge", "reflect", "symmetric", "wrap")
-
-
-@numpy_function
-def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Any:
-    """Entries added before and after along each axis: constants, or copies (edge, reflect, symmetric, wrap).
-
-    Source: numpy.pad.
-    """
-    array = operand(array)
-    values = kwargs.pop("constant_values", 0) if mode == "constant" else 0
-    if mode not in ("constant", "empty", *_COPYING_MODES) or kwargs:
-        raise errors.UnsupportedError(
-            f"pad: mode={mode!r}{' with ' + ', '.join(kwargs) if kwargs else ''} is not supported on traced values",
-            mend=f"use 'constant' or one of {', '.join(map(repr, _COPYING_MODES))}, or concatenate the parts",
-        )
-    widths = rearrange.pad_widths(pad_width, len(shape_of(array)))
-    if any(n < 0 for pair in widths for n in pair):
-        raise ValueError("index can't contain negative values")
-    if mode in _COPYING_MODES:
-        return rearrange.pad_copied(array, widths, mode)
-    values = operand(values)
-    check_cast("pad", values, dtype_of(array))
-    return rearrange.pad_constant(array, widths, values)
 
 
 @numpy_function
@@ -393,7 +409,7 @@ def triu(m: Any, k: int = 0) -> Any:
 
 __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "broadcast_to", "diag", "diagflat", "diagonal",
-    "expand_dims", "flip", "fliplr", "flipud", "matrix_transpose", "moveaxis", "pad", "permute_dims", "ravel",
+    "expand_dims", "flip", "fliplr", "flipud", "matrix_transpose", "moveaxis", "permute_dims", "ravel",
     "repeat", "reshape", "resize", "roll", "rollaxis", "rot90", "squeeze", "swapaxes", "tile", "trace",
     "transpose", "tril", "triu",
 ]  # fmt: skip

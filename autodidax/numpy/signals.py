@@ -62,6 +62,9 @@ def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
 
     Source: numpy.correlate.
     """
+    for name, x in (("a", a), ("v", v)):
+        if not shape_of(operand(x)):
+            raise errors.ShapeError(f"correlate: {name} is a number", mend="give arrays of one axis")
     a, v = _sequence("correlate", "a", a), _sequence("correlate", "v", v)
     mode = _mode("correlate", mode)
     backward = flip(conj(v), axes=(0,))
@@ -95,7 +98,10 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
             raise errors.DtypeError(f"interp: {name} is complex", mend=f"give the real part of {name}")
     x, xp, fp = astype(x, np.float64), astype(xp, np.float64), astype(fp, dtype)
     if period is not None:
-        x, xp, fp = _periodic(x, xp, fp, operand(period))
+        period = operand(period)
+        if shape_of(period):
+            raise errors.ShapeError(f"interp: period has the shape {shape_of(period)}", mend="give one number")
+        x, xp, fp = _periodic(x, xp, fp, period)
         left = right = None
         n += 2
     last = max(n - 1, 1)
@@ -125,6 +131,8 @@ def _on_line(x: Any, before: Any, after: Any, low: Any, high: Any, from_after: A
 
 def _end(x: Any, dtype: np.dtype) -> Any:
     x = operand(x)
+    if shape_of(x):
+        raise errors.ShapeError(f"interp: left or right has the shape {shape_of(x)}", mend="give one number")
     if dtype_of(x).kind == "c" and dtype.kind != "c":
         raise TypeError("interp: a complex value beside a real fp")
     return astype(x, dtype)

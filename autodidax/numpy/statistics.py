@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import dtype_of, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.numpy.concreteness import known_value
 from autodidax.numpy.dispatch import NoValue, axis_of, given, numpy_function, operand, reduction_axes, refuse_out
 from autodidax.numpy.reductions import argmax, argmin, cumprod, cumsum, entry_count, max, mean, min, prod
 from autodidax.numpy.reductions import sum as sum_of
 from autodidax.primitives import elementwise as ew
 from autodidax.primitives import reductions as red
-from autodidax.primitives.comparison import logical_not, not_equal
+from autodidax.primitives.comparison import greater, logical_not, not_equal
 from autodidax.primitives.convert import astype, conj, real
 from autodidax.primitives.select import where as select
 from autodidax.primitives.shape import reshape, transpose
@@ -37,6 +38,7 @@ def var(
         if ddof != 0:
             raise errors.ArgumentError(f"ddof={ddof} and correction={correction}", mend="give one of the two")
         ddof = correction
+    _require_number("ddof", ddof)
     if dtype is None and dtype_of(a).kind in "iub":
         dtype = np.float64
     narrow = dtype is None and dtype_of(a) == np.float16 and not given(mean)
@@ -50,6 +52,19 @@ def var(
     return astype(total / count, np.float16 if narrow else dtype_of(total))
 
 
+def _root(variance: Any) -> Any:
+    root = ew.sqrt if dtype_of(variance).kind == "c" else ew.deviation_from_variance
+    return astype(root(variance), dtype_of(variance))
+
+
+def _require_number(name: str, value: Any) -> None:
+    value = value if isinstance(value, Tracer) else np.asarray(value)
+    if dtype_of(value).kind not in "biuf":
+        raise errors.DtypeError(f"{name} has the dtype {dtype_of(value)}", mend=f"give a real number for {name}")
+    if shape_of(value):
+        raise errors.ShapeError(f"{name} has the shape {shape_of(value)}", mend=f"give one number for {name}")
+
+
 @numpy_function
 def std(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
@@ -57,14 +72,13 @@ def std(
 ) -> Any:  # fmt: skip
     """Standard deviation over axes: the square root of `var`.
 
-    Where all entries are equal it is 0 and its derivative is nan (0 times the infinite slope of the square root), as
-    in JAX; take `sqrt(var(x) + eps)` where that can happen.
+    Where all entries are equal it is 0, as its derivative is then, like that of `norm` at 0 (in JAX it is nan).
 
     Source: numpy.std.
     """
     refuse_out("std", out)
     variance = var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return astype(ew.sqrt(variance), dtype_of(variance))
+    return _root(variance)
 
 
 @numpy_function
@@ -80,10 +94,7 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
         scale: Any = entry_count(a, axis)
     else:
         weights = operand(weights)
-        if shape_of(weights) != shape:
-            if axis is None:
-                raise TypeError("axis must be specified when shapes of a and weights differ")
-            weights = _along_axes(weights, axis, shape)
+        weights = weights_along(weights, axis, shape)
         dtype = np.result_type(dtype_of(a), dtype_of(weights), *([np.float64] if dtype_of(a).kind in "iub" else []))
         scale = sum_of(weights, axis, dtype, keepdims=keepdims)
         result = sum_of(astype(a, dtype) * astype(weights, dtype), axis, keepdims=keepdims) / scale
@@ -92,10 +103,15 @@ def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = Fals
     return result, scale + 0.0 * result
 
 
-def _along_axes(weights: Any, axis: Any, shape: tuple[int, ...]) -> Any:
+def weights_along(weights: Any, axis: Any, shape: tuple[int, ...]) -> Any:
+    """Weights of a shape, or of the axes of it that are named, as an array that broadcasts to it."""
+    if shape_of(weights) == shape:
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
     axes = tuple(axis_of(k, len(shape)) for k in (axis if isinstance(axis, tuple) else (axis,)))
     if shape_of(weights) != tuple(shape[k] for k in axes):
-        raise ValueError("weights must have the shape of a along axis")
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     order = tuple(int(k) for k in np.argsort(axes))
     weights = transpose(weights, permutation=order) if len(axes) > 1 else weights
     return reshape(weights, shape=tuple(n if k in axes else 1 for k, n in enumerate(shape)))
@@ -172,9 +188,13 @@ def nanvar(
     filled, valid = _without_nan(a, 0)
     keepdims = bool(given(keepdims) and keepdims)
     where = _both(valid, where)
+    if valid is not True and given(mean) and dtype_of(filled).kind != "c":
+        mean = real(operand(mean))  # as NumPy casts the deviations
     result = var(filled, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
     if valid is True:
         return result
+    freedom = entry_count(filled, axis, where, keepdims) - (correction if given(correction) else ddof)
+    result = select(greater(freedom, 0), result, np.nan)
     return astype(result, real_dtype(dtype_of(filled)) if dtype is None else dtype)
 
 
@@ -183,13 +203,18 @@ def nanstd(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = False, *,
     where: Any = True, mean: Any = NoValue, correction: Any = NoValue,
 ) -> Any:  # fmt: skip
-    """Standard deviation over axes of the entries that are not NaN; its derivative where all are equal is nan.
+    """Standard deviation over axes of the entries that are not NaN; its derivative where all are equal is 0.
 
     Source: numpy.nanstd.
     """
     refuse_out("nanstd", out)
     variance = nanvar(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
-    return astype(ew.sqrt(variance), dtype_of(variance))
+    return _root(variance)
+
+
+def _is_nan(x: Any) -> bool:
+    value = known_value(operand(x))
+    return value is not None and bool(np.any(np.isnan(value)))
 
 
 def _nan_extremum(
@@ -198,6 +223,7 @@ def _nan_extremum(
     a = operand(a)
     keepdims = bool(given(keepdims) and keepdims)
     filled, valid = _without_nan(a, worst)
+    initial = NoValue if given(initial) and _is_nan(initial) else initial
     result = function(filled, axis, out, keepdims, initial, where)
     if valid is True or given(initial):
         return result

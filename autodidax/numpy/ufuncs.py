@@ -16,7 +16,8 @@ from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
 from autodidax.core.interpreters import Tracer, ValueTracer, dtype_of
 from autodidax.core.primitive import registry
 from autodidax.numpy import contraction as products
-from autodidax.numpy.dispatch import holds_tracer, operand, refuse_out, strong
+from autodidax.numpy.callers import ALTERNATIVES
+from autodidax.numpy.dispatch import holds_tracer, operand, refuse_out, refuse_texts, strong
 from autodidax.primitives import bits, comparison, rounding, trigonometric
 from autodidax.primitives import elementwise as ew
 from autodidax.primitives.convert import astype, conj
@@ -49,10 +50,15 @@ def lookup(ufunc: np.ufunc) -> Callable[..., Any]:
 def unsupported_ufunc(ufunc: np.ufunc) -> errors.AutodidaxError:
     name = ufunc.__name__
     module = "numpy." if getattr(np, name, None) is ufunc else ""
+    if name.endswith(" (vectorized)"):
+        name, mend = f"{name} of np.frompyfunc", "make it with anp.frompyfunc, with autodidax.numpy as anp"
+    else:
+        define = f"autodidax.pointwise({name!r}, {module}{name}, derivative)"
+        other = f"apply it to stop_gradient(x), compute it outside, or define a rule: {define}"
+        mend = ALTERNATIVES.get(ufunc, other)
     return errors.UnsupportedError(
         f"the ufunc {module}{name} has no rule for traced values",
-        mend=f"apply it to stop_gradient(x), compute it outside, or define a rule: autodidax.pointwise({name!r}, "
-        f"{module}{name}, derivative)",
+        mend=mend,
     )
 
 
@@ -138,6 +144,7 @@ def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     """A ufunc on operands of which some are traced, with its keywords."""
     name = ufunc.__name__
     kwargs = dict(kwargs)
+    refuse_texts(name, kwargs)
     refuse_out(name, kwargs.pop("out", None))
     if ufunc.signature is not None and ufunc in _CONTRACTIONS:
         return _CONTRACTIONS[ufunc](*inputs, **kwargs)
@@ -156,9 +163,8 @@ def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         )
     call = lookup(ufunc)
     operands = [operand(x) for x in inputs]
-    # a predicate answers with booleans whatever its operands are
-    if dtype is not None and not (np.dtype(dtype) == bool and all(t[-1] in "?O" for t in ufunc.types)):
-        operands = [_cast(name, x, np.dtype(dtype), casting) for x in operands]
+    if dtype is not None:
+        operands = _in_dtype(ufunc, operands, np.dtype(dtype), casting)
     return call(*operands)
 
 
@@ -167,7 +173,21 @@ def _refuses(name: str, *operands: Any) -> NoReturn:
     raise errors.DtypeError(f"{name}: an operand of type {kinds[0]} refuses ufuncs", mend="use an operator on it")
 
 
-def _cast(name: str, x: Any, dtype: np.dtype, casting: str) -> Any:
+def _in_dtype(ufunc: np.ufunc, operands: list[Any], dtype: np.dtype, casting: str) -> list[Any]:
+    """The operands in the dtypes of the loop that gives this dtype; NumPy's own error where there is none."""
+    own = [type(x) if type(x) in (int, float, complex) else dtype_of(x) for x in operands]
+    signature = (*[None] * ufunc.nin, *[dtype] * ufunc.nout)
+    try:
+        loop = ufunc.resolve_dtypes((*own, *[None] * ufunc.nout), signature=signature, casting=casting)  # type: ignore[arg-type]  # any text
+    except TypeError:
+        for x in operands:
+            cast(ufunc.__name__, x, dtype, casting)
+        raise
+    return [cast(ufunc.__name__, x, d, casting) for x, d in zip(operands, loop, strict=False)]
+
+
+def cast(name: str, x: Any, dtype: np.dtype, casting: str) -> Any:
+    """An operand in another dtype, where the rule allows to cast it there."""
     own: Any = type(x)(1) if type(x) in PYTHON_SCALARS else dtype_of(x)
     kind = np.min_scalar_type(own) if type(x) in PYTHON_SCALARS else own
     if not np.can_cast(kind, dtype, casting=casting):  # type: ignore[arg-type]  # any text

@@ -110,9 +110,10 @@ tanh = pointwise("tanh", np.tanh, lambda y, _: 1.0 - y * y)
 
 
 def _difference(z, x, y):
-    """x - y, and 0 where both are the same infinity."""
+    """x - y; 0 where both are inf, which share the derivative, and inf where both are -inf, which have none."""
     same = logical_and(equal(x, y), isinf(z))
-    return where(same, 0, x - astype(where(same, 0, y), dtype_of(z)))
+    at_infinity = astype(where(greater(z, 0), 0.0, math.inf), dtype_of(z))
+    return where(same, at_infinity, x - astype(where(same, 0, y), dtype_of(z)))
 
 
 # the weight of an operand, exp(x - z), in a form that neither cancels nor overflows
@@ -124,7 +125,12 @@ logaddexp: Pointwise = also(
         lambda z, x, y: exp(-logaddexp(0.0, _difference(z, x, y))),
         complex_ok=False,
     ),
-    sample(np.array([-np.inf, -np.inf, 1.0]), np.array([1.0, -np.inf, -800.0]), nonsmooth=True, name="infinite"),
+    sample(
+        np.array([-np.inf, -np.inf, 1.0, np.inf]),
+        np.array([1.0, -np.inf, -800.0, np.inf]),
+        nonsmooth=True,
+        name="infinite",
+    ),
     sample(np.array([0.5, -1.5], np.float32), 1.0, name="Python scalar"),
 )
 logaddexp2: Pointwise = pointwise(
@@ -209,6 +215,20 @@ def _hypot_slope(z, x):
     """x/z, and 0 at the origin."""
     zero = equal(z, 0)
     return where(zero, 0, x / where(zero, 1, z))
+
+
+# the root of a mean of squares: as for a norm, the derivative at 0 is 0
+deviation_from_variance = pointwise(
+    "sqrt_of_variance", lambda x: np.sqrt(x), lambda y, _: _hypot_slope(y, 0.5), module=__name__, complex_ok=False,
+    samples=lambda rng: _variances(rng),
+)  # fmt: skip
+
+
+def _variances(rng):
+    for shape in [(), (3,), (2, 3), (0,)]:
+        yield sample(rng.uniform(0.1, 3.0, shape))
+    yield sample(rng.uniform(0.1, 3.0, 3).astype(np.float32))
+    yield sample(np.array([0.0, 1.0]), nonsmooth=True, name="at 0")
 
 
 hypot = also(
@@ -303,7 +323,8 @@ def integer_pow(x: Any, y: int) -> Any:
 
 
 __all__ = [
-    "absolute", "add", "also", "arctan2", "cbrt", "clip", "complex_by", "cos", "divide", "exp", "exp2", "expm1", "fabs",
+    "absolute", "add", "also", "arctan2", "cbrt", "clip", "complex_by", "cos", "deviation_from_variance", "divide",
+    "exp", "exp2", "expm1", "fabs",
     "fmax", "fmin", "greater", "hypot", "integer_pow", "keeping_python", "log", "log10", "log1p", "log2",
     "logaddexp", "logaddexp2", "maximum", "minimum", "multiply", "negative", "not_equal", "positive", "pow_operator",
     "power", "reciprocal", "sign", "sin", "sqrt", "square", "subtract", "tanh",

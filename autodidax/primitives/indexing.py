@@ -26,6 +26,10 @@ Template = tuple[Any, ...]
 Shape = tuple[int, ...]
 
 
+class IndexShapeError(errors.ShapeError, IndexError):
+    """Index arrays whose shapes do not broadcast: an IndexError, as NumPy's own is."""
+
+
 class Slot:
     """The place of an index array in a template."""
 
@@ -257,7 +261,10 @@ def layout(x_shape: Shape, template: Template, array_shapes: Sequence[Shape], *,
                 )
         axis += n_axes
     rest += x_shape[axis:]
-    advanced = broadcast_shapes("index arrays", *shapes) if shapes else ()
+    try:
+        advanced = broadcast_shapes("index arrays", *shapes) if shapes else ()
+    except errors.ShapeError as error:
+        raise IndexShapeError(error.message, mend=error.mend) from None
     separated = bool(positions) and positions[-1] - positions[0] + 1 != len(positions)
     place = 0 if separated else place
     return Layout((*rest[:place], *advanced, *rest[place:]), advanced, place, separated, tuple(axes))

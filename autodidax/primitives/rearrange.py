@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def split(x: Any, sections: Any, axis: int = 0) -> list[Any]:
             )
         cuts = [n // sections * k for k in range(1, int(sections))]
     else:
-        cuts = [int(k) for k in sections]
+        cuts = [operator.index(k) for k in sections]
     return [x[along(axis, slice(a, b))] for a, b in zip([0, *cuts], [*cuts, n], strict=True)]
 
 
@@ -136,7 +137,7 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Any:
 
 def tile(x: Any, reps: Any) -> Any:
     """x repeated as a whole along each axis. Source: numpy.tile."""
-    reps = tuple(int(r) for r in (reps if isinstance(reps, tuple | list | np.ndarray) else (reps,)))
+    reps = tuple(operator.index(r) for r in (reps if isinstance(reps, tuple | list | np.ndarray) else (reps,)))
     shape = shape_of(x)
     reps = (*(1,) * (len(shape) - len(reps)), *reps)
     shape = (*(1,) * (len(reps) - len(shape)), *shape)
@@ -163,7 +164,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """The diagonal of two axes, as the last axis of the result. Source: numpy.diagonal."""
     ndim = len(shape_of(x))
     axes = canonical_axes((axis1, axis2), ndim, "diagonal")
-    return diagonal_p(moveaxis(x, axes, (ndim - 2, ndim - 1)), offset=int(offset))
+    return diagonal_p(moveaxis(x, axes, (ndim - 2, ndim - 1)), offset=operator.index(offset))
 
 
 def diagonal_embed(x: Any, offset: int = 0) -> Any:
@@ -205,7 +206,10 @@ def pad_widths(width: Any, ndim: int) -> tuple[tuple[int, int], ...]:
         given = {canonical_axis(k, ndim, "pad"): v for k, v in width.items()}
         width = [given.get(k, (0, 0)) for k in range(ndim)]
         width = [(v, v) if np.ndim(v) == 0 else v for v in width]
-    return tuple((int(a), int(b)) for a, b in np.broadcast_to(np.asarray(width, int), (ndim, 2)))
+    width = np.asarray(width)
+    if width.dtype.kind not in "iu" and width.size:
+        raise errors.DtypeError(f"pad: pad_width has the dtype {width.dtype}", mend="give whole numbers of entries")
+    return tuple((int(a), int(b)) for a, b in np.broadcast_to(width, (ndim, 2)))
 
 
 def pad_constant(x: Any, widths: tuple[tuple[int, int], ...], value: Any = 0) -> Any:

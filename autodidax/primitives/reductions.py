@@ -211,17 +211,23 @@ class LogSumExp(Primitive):
 
 
 def _softmax(x: Any, total: Any, axes: tuple[int, ...]) -> Any:
-    """exp(x - total), with 0 for an empty total and equal shares for an infinite one."""
+    """exp(x - total), with 0 for an empty total and equal shares for an infinite one.
+
+    It is divided by its sum, which is one but for the rounding of a large total.
+    """
     plain = peel(total)
     total = expand_dims(total, axes)
     if not isinstance(plain, Tracer) and np.all(np.isfinite(plain)):
-        return exp(x - total)
+        terms = exp(x - total)
+        return terms / expand_dims(reduce_sum(terms, axes=axes), axes)
     infinite = equal(total, np.inf)
     chosen = equal(x, np.inf)
     count = expand_dims(astype(reduce_sum(chosen, axes=axes), dtype_of(total)), axes)
     finite = where(infinite, 0, where(equal(total, -np.inf), 0, total))
     shares = astype(chosen, dtype_of(total)) / where(equal(count, 0), 1, count)
-    return where(infinite, shares, exp(where(infinite, 0, x) - finite))
+    terms = exp(where(infinite, 0, x) - finite)
+    one = expand_dims(reduce_sum(terms, axes=axes), axes)
+    return where(infinite, shares, terms / where(equal(total, -np.inf), 1, one))
 
 
 reduce_prod = ReduceProd("reduce_prod", numpy_function=np.prod)

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, peel, shape_of
 from autodidax.core.primitive import sample
 from autodidax.primitives.comparison import equal
 from autodidax.primitives.convert import astype
 from autodidax.primitives.cumulative import exclusive_run_products, run_starts
+from autodidax.primitives.elementwise import add, multiply
+from autodidax.primitives.extrema import maximum, minimum
 from autodidax.primitives.gather import Indexed, check_mode, clipped, signed, wrapped
 from autodidax.primitives.indexing import (
     Scatter,
@@ -24,6 +26,7 @@ from autodidax.primitives.indexing import (
     layout,
     never_repeats,
     scatter_add,
+    scatter_set,
 )
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import broadcast_to, pad, reshape
@@ -110,8 +113,18 @@ scatter_max = ScatterMax("scatter_max")
 scatter_min = ScatterMin("scatter_min")
 
 
+#: the operation of an entry and its update, where each entry gets one at most
+_COMBINE = {scatter_add: add.op, scatter_mul: multiply.op, scatter_max: maximum, scatter_min: minimum}
+
+
 def check_cast(name: str, x: Any, dtype: np.dtype) -> None:
-    """Raise DtypeError where a traced number that has a derivative is to go, unasked, into an array of integers."""
+    """Raise DtypeError where a traced number that has a derivative is to go, unasked, into an array of integers, or a
+    complex number into one of real numbers."""
+    if dtype_of(x).kind == "c" and dtype.kind != "c":
+        raise errors.DtypeError(
+            f"{name}: a value of dtype {dtype_of(x)} in an array of dtype {dtype} would lose its imaginary part",
+            mend="make the array complex first, or take the real part of the value",
+        )
     if isinstance(x, Tracer) and dtype_of(x).kind in "fc" and dtype.kind in "iub":
         raise errors.DtypeError(
             f"{name}: a traced value of dtype {dtype_of(x)} in an array of dtype {dtype} would lose its fraction and "
@@ -154,12 +167,21 @@ def update_at(scatter: Scatter, x: Any, index: Any, updates: Any, mode: Any = No
     mode : None and "promise_in_bounds" raise an IndexError for an index out of bounds; "drop" (also called "fill")
         leaves such updates out, "clip" applies them to the nearest entry, "wrap" counts modulo the size.
 
+    A mask whose values are not known takes one value for all its places (axes behind the mask's may differ).
+
     Raises ShapeError where the updates do not broadcast, DtypeError for complex updates of a real array.
 
     Source: jax.numpy.ndarray.at, whose default is "drop".
     """
     mode = check_mode(mode)
     shape = shape_of(x)
+    if isinstance(index, Tracer) and index.dtype.kind == "b" and isinstance(peel(index), Tracer):
+        rank = len(index.shape)
+        part = shape[rank:]
+        if shape[:rank] == index.shape and np.ndim(updates) <= len(part):  # one value for all places
+            values = fitted_updates(x, updates, part)
+            combined = values if scatter is scatter_set else _COMBINE[scatter](x, values)
+            return where(reshape(index, shape=(*index.shape, *(1,) * len(part))), combined, x)
     if mode is None or mode == "promise_in_bounds":
         template, arrays = canonical_index(shape, index)
         part = layout(shape, template, [shape_of(a) for a in arrays]).shape

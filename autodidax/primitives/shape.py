@@ -6,6 +6,7 @@ Primitives take canonical parameters (non-negative axes, full shapes); `rearrang
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -316,7 +317,7 @@ class AxisError(errors.ShapeError, np.exceptions.AxisError):
 
 def canonical_axis(axis: Any, ndim: int, name: str) -> int:
     """An axis as a non-negative integer; an AxisError that names the operation where there is none such."""
-    axis = int(axis)
+    axis = operator.index(axis)
     if not -ndim <= axis < ndim:
         raise AxisError(
             f"{name}: axis {axis} of an array with {ndim} axes",

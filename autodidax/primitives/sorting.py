@@ -15,7 +15,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.avals import ShapedArray
-from autodidax.core.interpreters import shape_of
+from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.core.primitive import Primitive, sample
 from autodidax.primitives.gather import take, take_along_axis
 from autodidax.primitives.shape import all_mapped, canonical_axis, flip, reshape
@@ -201,7 +201,12 @@ def sort_by_keys(operands: Sequence[Any], axis: int = -1, num_keys: int = 1) -> 
 def argpartition(x: Any, kth: Any, axis: int | None = -1) -> Any:
     """Positions that put the entries numbered `kth` in their sorted places. Source: numpy.argpartition."""
     x, axis = _one_axis(x, axis, "argpartition")
-    return argpartition_p(x, kth=tuple(int(k) for k in np.atleast_1d(kth)), axis=axis)
+    numbers = np.asarray(kth)
+    if numbers.size and numbers.dtype.kind not in "biu":
+        raise errors.DtypeError(f"partition: kth={kth!r} is no integer", mend="give the numbers of entries, from 0 on")
+    if numbers.ndim > 1:
+        raise errors.ShapeError(f"partition: kth has the shape {numbers.shape}", mend="give one number or a list")
+    return argpartition_p(x, kth=tuple(map(int, np.atleast_1d(numbers))), axis=axis)
 
 
 def partition(x: Any, kth: Any, axis: int | None = -1) -> Any:
@@ -218,6 +223,13 @@ def searchsorted(sorted_array: Any, values: Any, side: str = "left", sorter: Any
     if side not in ("left", "right"):
         raise errors.ArgumentError(f"searchsorted: side {side!r}", mend="use 'left' or 'right'")
     if sorter is not None:
+        if dtype_of(sorter).kind not in "iu":
+            raise errors.DtypeError("searchsorted: the sorter holds no integers", mend="give what argsort returns")
+        if shape_of(sorter) != shape_of(sorted_array):
+            raise errors.ShapeError(
+                f"searchsorted: a sorter of shape {shape_of(sorter)} for an array of shape {shape_of(sorted_array)}",
+                mend="give what argsort returns for the array",
+            )
         sorted_array = take(sorted_array, sorter, 0)
     return searchsorted_p(sorted_array, values, side=side, batch_rank=0)
 

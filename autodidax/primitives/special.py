@@ -19,7 +19,7 @@ from autodidax.core.interpreters import dtype_of
 from autodidax.core.primitive import Pointwise, Primitive, pointwise, registry, sample
 from autodidax.primitives.comparison import equal, less, logical_and
 from autodidax.primitives.convert import astype, real
-from autodidax.primitives.elementwise import also, divide, exp, log, sign
+from autodidax.primitives.elementwise import also, cos, divide, exp, log, sign, sin
 from autodidax.primitives.select import where
 
 _TWO_OVER_ROOT_PI = 2.0 / math.sqrt(math.pi)
@@ -224,11 +224,29 @@ polygamma: Pointwise = pointwise(
     "polygamma", sc.polygamma, impl=_polygamma, nin=2, samples=_order_samples(0.5, 4.0), module=__name__,
     products=(_not_in("polygamma", "order"), lambda t, _z, n, x: t * polygamma(n + 1, x)),
 )  # fmt: skip
-beta = pointwise(
-    "beta", sc.beta,
-    lambda z, a, b: z * (digamma(a) - digamma(a + b)),
-    lambda z, a, b: z * (digamma(b) - digamma(a + b)),
-    domain=(0.3, 4.0), complex_ok=False,
+
+
+def _beta_slope(z: Any, a: Any, b: Any) -> Any:
+    """The derivative of beta(a, b) in a: beta(a, b) (digamma(a) - digamma(a + b)).
+
+    At a + b = 0, -1, ... and close by the second product is 0 times infinity, or loses its digits. There digamma and
+    1 / gamma are reflected: digamma(s) / gamma(s) = gamma(1 - s) (digamma(1 - s) sin(pi s) / pi - cos(pi s)).
+
+    Source: https://dlmf.nist.gov/5.5.
+    """
+    s = a + b
+    low = logical_and(less(s, 0.01), less(-100.0, s))
+    u, v, w = where(low, a, 1.0), where(low, b, 1.0), where(low, 1.0 - s, 1.0)
+    turned = cos(math.pi * w) + digamma(w) * sin(math.pi * w) / math.pi  # by half a turn beside s
+    reflected = -(gamma(u) * gamma(v) * gamma(w) * turned)
+    return z * (digamma(a) - where(low, 0.0, digamma(where(low, 1.0, s)))) + where(low, reflected, 0.0)
+
+
+beta = also(
+    pointwise(
+        "beta", sc.beta, _beta_slope, lambda z, a, b: _beta_slope(z, b, a), domain=(0.3, 4.0), complex_ok=False
+    ),
+    sample(np.array([0.3, 1.7, 0.6]), np.array([-0.3, -2.7, 0.4]), name="sum of 0, -1, 1"),
 )  # fmt: skip
 betaln = pointwise(
     "betaln", sc.betaln,

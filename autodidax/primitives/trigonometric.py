@@ -13,9 +13,23 @@ from autodidax.core.primitive import Pointwise, Primitive, pointwise, sample
 from autodidax.primitives.elementwise import arctan2, cos, divide, hypot, sin, sqrt, tanh
 
 tan = pointwise("tan", np.tan, lambda y, _: 1.0 + y * y, domain=(-1.2, 1.2))
-# (1 - x)(1 + x) is exact near 1 where 1 - x*x is not
-arcsin = pointwise("arcsin", np.arcsin, lambda _, x: 1.0 / sqrt((1.0 - x) * (1.0 + x)), domain=(-0.9, 0.9))
-arccos = pointwise("arccos", np.arccos, lambda _, x: -1.0 / sqrt((1.0 - x) * (1.0 + x)), domain=(-0.9, 0.9))
+# (1 - x)(1 + x) is exact near 1 where 1 - x*x is not; its own derivative is -2x, so that no factor 0 meets an infinite
+# cotangent where x is 1
+one_minus_square = pointwise(
+    "one_minus_square", lambda x: (1.0 - x) * (1.0 + x), lambda _, x: -2.0 * x, module=__name__, domain=(-2.0, 2.0)
+)
+
+
+def _cosine_of_arcsin(x: Any) -> Any:
+    """The root of 1 - x*x. Of complex numbers it has the sign that arcsin and arccos have on their cuts, |x| > 1, on
+    either side: so it is taken of two factors, and these in a way that keeps the sign of an imaginary part of 0."""
+    if dtype_of(x).kind == "c":
+        return sqrt(-(x - 1.0)) * sqrt(x - (-1.0))
+    return sqrt(one_minus_square(x))
+
+
+arcsin = pointwise("arcsin", np.arcsin, lambda _, x: 1.0 / _cosine_of_arcsin(x), domain=(-0.9, 0.9))
+arccos = pointwise("arccos", np.arccos, lambda _, x: -1.0 / _cosine_of_arcsin(x), domain=(-0.9, 0.9))
 arctan = pointwise("arctan", np.arctan, lambda _, x: divide(1.0, 1.0 + x * x))
 sinh = pointwise("sinh", np.sinh, lambda _, x: cosh(x))
 cosh: Pointwise = pointwise("cosh", np.cosh, lambda _, x: sinh(x))
@@ -23,13 +37,16 @@ cosh: Pointwise = pointwise("cosh", np.cosh, lambda _, x: sinh(x))
 
 def _arcsinh_slope(_, x):
     """1/sqrt(1 + x*x), on the reals without overflow."""
-    return 1.0 / (sqrt(1.0 + x * x) if dtype_of(x).kind == "c" else hypot(x, 1.0))
+    # x*x - (-1): adding 1 would lose the sign of an imaginary part of 0, which tells the sides of the cuts apart
+    return 1.0 / (sqrt(x * x - (-1.0)) if dtype_of(x).kind == "c" else hypot(x, 1.0))
 
 
 arcsinh = pointwise("arcsinh", np.arcsinh, _arcsinh_slope)
 # two roots: the complex branch cuts of one root of the product lie elsewhere
-arccosh = pointwise("arccosh", np.arccosh, lambda _, x: 1.0 / (sqrt(x - 1.0) * sqrt(x + 1.0)), domain=(1.1, 3.0))
-arctanh = pointwise("arctanh", np.arctanh, lambda _, x: divide(1.0, (1.0 - x) * (1.0 + x)), domain=(-0.9, 0.9))
+arccosh = pointwise(
+    "arccosh", np.arccosh, lambda _, x: divide(1.0, sqrt(x - 1.0)) / sqrt(x - (-1.0)), domain=(1.1, 3.0)
+)
+arctanh = pointwise("arctanh", np.arctanh, lambda _, x: divide(1.0, one_minus_square(x)), domain=(-0.9, 0.9))
 
 
 def _scaling(name: str, ufunc: np.ufunc, factor: float) -> Pointwise:

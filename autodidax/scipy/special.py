@@ -106,17 +106,28 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     return log(total) + largest
 
 
+def _below_largest(x: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
+    """x less its largest entry over axes, where that is finite; and the axes. What is taken off counts as constant: the
+    results do not depend on it."""
+    x = operand(x)
+    axes = axes_of(axis, len(shape_of(x)))
+    largest = expand_dims(reduce_max(stop_gradient_p(x), axes=axes), axes)
+    return x - where(isfinite(largest), largest, 0), axes
+
+
 @function_for(scipy.special.softmax)
 def softmax(x: Any, axis: Any = None) -> Any:
     """exp(x) divided by its sum over axes: (..., n, ...) -> same shape; source: scipy.special.softmax."""
-    return exp(log_softmax(x, axis=axis))
+    shifted, axes = _below_largest(x, axis)
+    terms = exp(shifted)
+    return terms / expand_dims(reduce_sum(terms, axes=axes), axes)
 
 
 @function_for(scipy.special.log_softmax)
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """Logarithm of softmax: x - logsumexp(x) over axes; source: scipy.special.log_softmax."""
-    x = operand(x)
-    return x - logsumexp(x, axis=axis, keepdims=True)
+    shifted, axes = _below_largest(x, axis)
+    return shifted - expand_dims(_logsumexp_p(shifted, axes=axes), axes)
 
 
 __all__ = [

@@ -42,6 +42,10 @@ def _adjoint_along(point: Point, gs: list[Any], tys: list[Any], ts: list[Any], l
     difference = abs(forward - backward)
     if difference > tolerance:
         tolerance += _rounding(point, ts)
+    if difference > tolerance:
+        tolerance += ERRORS * _other_roundings(point, ts)
+        if difference <= tolerance:
+            digits.warn(point, "rev", np.array([difference]), np.array([scale_f + scale_b]), None)
     if difference > tolerance and (point.beside or difference <= digits.ROUNDING * (scale_f + scale_b)):
         noise = digits.wiggle(point, lambda xs: np.array([
             dirs.pairing(point.cts, point.pushed(xs, ts))[0], dirs.pairing(point.pulled(xs, point.cts), ts)[0]
@@ -65,6 +69,12 @@ def _adjoint_along(point: Point, gs: list[Any], tys: list[Any], ts: list[Any], l
 def _only_argument(point: Point) -> str:
     active = [k for k, t in enumerate(point.ts) if t is not None]
     return point.rules.label(active[0]) if len(active) == 1 else ""
+
+
+def _other_roundings(point: Point, ts: list[Any]) -> float:
+    """How far the two pairings move with other rounding errors in the rules."""
+    ct, t = pack(point.cts), pack(ts)
+    return float(point.rounding_forward(ts, ct) + point.rounding_reverse(point.cts, t))
 
 
 def _rounding(point: Point, ts: list[Any]) -> float:

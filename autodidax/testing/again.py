@@ -29,7 +29,8 @@ class Again:
     points: Any = "given"  # that were asked for
 
     def __call__(self, point: Point, mode: str) -> str:
-        points = self.points if point.after_others else (point.beside,) if point.beside else "given"
+        all_asked = point.after_others or point.trying_special
+        points = self.points if all_asked else (point.beside,) if point.beside else "given"
         return self._call(self.args, point.order, point.modes, points)
 
     def at(self, xs: list[Any], modes: Sequence[str]) -> str:

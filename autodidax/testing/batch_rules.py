@@ -16,7 +16,7 @@ from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.testing import directions as dirs
 from autodidax.testing.again import source_name, written
 from autodidax.testing.comparison import close, kind, same, snapshot
-from autodidax.testing.functions import name_of
+from autodidax.testing.functions import name_of, require_seed
 from autodidax.testing.report import Failure, Report, brief
 from autodidax.testing.rules import flat_function, require_plain
 from autodidax.transforms.boundary import check_callable
@@ -63,6 +63,7 @@ def check_vmap(
         )
     if mapped not in MAPPED:
         raise errors.ArgumentError(f"check_vmap: mapped is {mapped!r}", mend="give 'each' or 'all'")
+    require_seed("check_vmap", seed)
     args = tuple(args)
     _, leaves, _ = flat_function(f, args)
     require_plain(leaves)

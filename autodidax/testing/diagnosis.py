@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from autodidax.testing.point import Point
 
 CLOSE = 1e-6
+PLAIN = 17  # denominators of plain factors, and the factors themselves, are below it
 STEPS = (1e-1, 1e-2, 1e-3, 1e-4)  # of the table of numeric derivatives
 
 
@@ -91,15 +92,15 @@ def _guess_matrix(point: Point, got: np.ndarray, want: np.ndarray, wrong: np.nda
         if simple:
             return simple
         swapped = _transposed_argument(point.xs[k], w)
-        if swapped is not None and np.allclose(g, swapped, rtol=CLOSE):
+        if swapped is not None and _alike(g, swapped):
             return f"the cotangent of {label} is transposed"
-        if g.shape[0] == g.shape[1] and np.allclose(g, w.T, rtol=CLOSE):
+        if g.shape[0] == g.shape[1] and _alike(g, w.T):
             return "the Jacobian is transposed"
         for m in others:
-            other = want[:, owners == m]
-            if other.shape == g.shape and np.allclose(g, other, rtol=CLOSE):
+            others_own, other = got[:, owners == m], want[:, owners == m]
+            if other.shape == g.shape and _alike(g, other) and _alike(others_own, w):
                 return f"{label} has the derivative of {point.rules.label(m)}: swapped arguments"
-        if np.any(g != g.flat[0]) and np.allclose(np.sort(g, axis=None), np.sort(w, axis=None), rtol=CLOSE):
+        if np.any(g != g.flat[0]) and _alike(np.sort(g, axis=None), np.sort(w, axis=None)):
             return "the right numbers in another order: a wrong axis, index or permutation"
     return ""
 
@@ -112,8 +113,24 @@ def _transposed_argument(x: Any, w: np.ndarray) -> np.ndarray | None:
     return np.swapaxes(w.reshape(-1, *shape), -1, -2).reshape(w.shape)
 
 
+def _alike(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether numbers agree, beside the largest of them."""
+    return bool(np.allclose(a, b, rtol=CLOSE, atol=CLOSE * float(np.max(np.abs(b), initial=0))))
+
+
+def _is_plain(factor: complex) -> bool:
+    """Whether a factor is one that people get wrong: a fraction of small integers, perhaps times i or 1 + i."""
+    parts = [v for v in (factor.real, factor.imag) if abs(v) > CLOSE * abs(factor)]
+    return all(min(abs(v * n - round(v * n)) for n in range(1, PLAIN)) < CLOSE * abs(v) < PLAIN * CLOSE for v in parts)
+
+
+def _tells(w: np.ndarray, factor: complex) -> bool:
+    """Whether one factor for all these numbers says something: of one number alone, each is a multiple."""
+    return bool(np.any(np.abs(w - w.flat[0]) > CLOSE * np.abs(w.flat[0]))) or _is_plain(complex(factor))
+
+
 def guess(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
-    """The kind of error, where it can be told from the wrong entries."""
+    """The kind of error, where the wrong entries leave little doubt of it."""
     g, w = got[wrong], want[wrong]
     if not g.size:
         return ""
@@ -125,12 +142,12 @@ def guess(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
             return f"a relative error of {off:.1g}"
         if np.all(g == 0):
             return "zero"
-        if np.allclose(g, -w, rtol=CLOSE):
+        if _alike(g, -w):
             return "the sign is flipped"
-        if np.iscomplexobj(g) and np.allclose(g, np.conj(w), rtol=CLOSE):
+        if np.iscomplexobj(g) and _alike(g, np.conj(w)):
             return "the conjugate"
         factor = g / w
-        if np.allclose(factor, factor.flat[0], rtol=CLOSE) and np.isfinite(factor.flat[0]):
+        if np.all(np.isfinite(factor)) and _alike(factor, factor.flat[0]) and _tells(w, factor.flat[0]):
             return f"{np.real_if_close(factor.flat[0]):.10g} times what it should be"
     return ""
 

@@ -10,6 +10,8 @@ import numpy as np
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of, shape_of
 
+SMALL, LEAST = 1e-6, 1e-3  # ratios of entries to the largest one
+LEVELS = 4  # of entries that are smaller and smaller
 TINY = float(np.finfo(np.float64).tiny)  # below it, rounding is no part of the value
 
 
@@ -62,6 +64,26 @@ def tangents(rng: np.random.Generator, xs: Sequence[Any], *, relative: bool = Fa
         t = np.asarray(spread(rng, x) * scale, dtype_of(x))
         out.append(t if t.ndim else t[()])
     return out
+
+
+def along_small_entries(rng: np.random.Generator, x: Any, slope: Any = None) -> Iterator[np.ndarray]:
+    """Directions in which only entries move that cannot be seen beside the others: those that are very much smaller or,
+    with the derivative given, change the function very much less; then those too small beside these; and so on. They
+    move in proportion to themselves, and further: the function may be flat, to rounding, so close by."""
+    size = np.abs(wide(x))
+    shares = [(size, SMALL)] + ([] if slope is None else [(size * np.abs(wide(slope)), SMALL * LEAST)])
+    left = (size > 0) & np.isfinite(size)
+    for _ in range(LEVELS):
+        small = np.zeros_like(left)
+        for share, ratio in shares:
+            small |= left & (share > 0) & (share < ratio * np.max(share[left], initial=0))
+        largest = np.max(size[left], initial=0)
+        left = small
+        if not np.any(left):
+            return
+        for steps in (size, np.sqrt(size / largest) * largest):
+            t = np.asarray(np.where(left, spread(rng, x) * steps, 0), dtype_of(x))
+            yield t if t.ndim else t[()]
 
 
 def cotangents(rng: np.random.Generator, ys: Sequence[Any]) -> list[Any]:

@@ -7,7 +7,7 @@ Re sum(conj(g) * y), of autograd and PyTorch. The adjoint's cotangents are the c
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,57 @@ def rules_of(
     _, xs, labels = flat_function(f, args)
     treedef = tree.structure(args)
     own = _Function(f, treedef)
-    jvp = None if f_jvp is None else _forward(own, f_jvp, treedef, form)
-    vjp = None if f_vjp is None else _reverse(own, f_vjp, treedef, form, inner)
+    other = FORMS[1 - FORMS.index(form)]
+    jvp = vjp = None
+    if f_jvp is not None:
+        jvp = _hinting(_forward(own, f_jvp, treedef, form), _forward(own, f_jvp, treedef, other), form, other)
+    if f_vjp is not None:
+        in_form, in_other = (_reverse(own, f_vjp, treedef, kind, inner) for kind in (form, other))
+        vjp = _hinting(in_form, lambda xs: _pulled(in_other, xs), form, other)
     return Rules(name, own.flat, jvp, vjp, labels), xs
+
+
+def _hinting(rule: Any, in_other_form: Callable[..., Any], form: str, other: str) -> Any:
+    """A rule in one form, that says where it cannot be used so and can be in the other."""
+
+    def told(error: Exception, args: Sequence[Any]) -> Exception:
+        try:
+            with np.errstate(all="ignore"):
+                in_other_form(*args)
+        except Exception:  # whatever it is, it is none of that form either
+            return error
+        what = str(error) if isinstance(error, StructureMismatch) else f"it raised {type(error).__name__}: {error}"
+        return StructureMismatch(f'{what}\n  give form="{other}": the rule works so, and not in form="{form}"')
+
+    def run(*args: Any) -> Any:
+        try:
+            result = rule(*args)
+        except (StructureMismatch, TypeError, ValueError, IndexError, AttributeError) as e:
+            explained = told(e, args)
+            raise explained from (None if explained is e else e)
+        if len(args) > 1:  # a forward rule, which is done
+            return result
+        ys, pull = result
+
+        def pulled(cts: list[Any]) -> list[Any]:
+            try:
+                return pull(cts)
+            except (StructureMismatch, TypeError, ValueError, IndexError, AttributeError) as e:
+                explained = told(e, args)
+                raise explained from (None if explained is e else e)
+
+        return ys, pulled
+
+    return run
+
+
+def _pulled(rule: Callable[..., Any], xs: list[Any]) -> list[Any]:
+    """The result of a reverse rule for the cotangent 1 of every output; raises where it is none for the arguments."""
+    ys, pull = rule(xs)
+    gs = pull([np.ones_like(y) for y in ys])
+    if any(g is not None and np.shape(g) != np.shape(x) for g, x in zip(gs, xs, strict=True)):
+        raise StructureMismatch("cotangents of other shapes")
+    return gs
 
 
 class _Function:
@@ -59,7 +107,7 @@ class _Function:
     def check_primal(self, y: Any) -> None:
         """Raise where a rule's primal output is not of the structure of the function's result."""
         if self.structure is not None and any(v is None for v in _like(y, self.structure, "the primal output")):
-            raise StructureMismatch(f"the primal output is {_described(y)}, where {self.structure} is due")
+            raise StructureMismatch(f"the primal output is {_described(y)}, where {in_words(self.structure)} is due")
 
 
 def _forward(f: _Function, f_jvp: Callable[..., Any], treedef: tree.PyTreeDef, form: str) -> Any:
@@ -128,7 +176,7 @@ def _like(t: Any, structure: tree.PyTreeDef, what: str) -> list[Any]:
     if own != structure and isinstance(t, list):
         leaves, own = tree.flatten(tuple(t), is_leaf=lambda x: x is None)
     if own != structure and not (len(leaves) == structure.num_leaves == 1 and tree.all_leaves([t])):
-        raise StructureMismatch(f"{what} is {_described(t)}, where {structure} is due")
+        raise StructureMismatch(f"{what} is {_described(t)}, where {in_words(structure)} is due")
     return leaves
 
 
@@ -152,6 +200,29 @@ def _spread(gs: Any, treedef: tree.PyTreeDef) -> list[Any]:
 
 
 def _described(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return f"a {type(value).__name__} of {len(value)}"
-    return f"a {type(value).__name__}" if not isinstance(value, Tracer) else "an array"
+    """What a value is, in words."""
+    return "None" if value is None else in_words(tree.structure(value, is_leaf=lambda x: x is None), [value])
+
+
+def in_words(structure: tree.PyTreeDef, leaves: Sequence[Any] = ()) -> str:
+    """A structure in words: "a list of 2 arrays", "a dict of 'a': an array, 'b': a tuple of 3 arrays".
+
+    With a leaf given, an outermost leaf is called by its own type.
+    """
+    data = structure.node_data()
+    if data is None:
+        kind = type(leaves[0]) if leaves else np.ndarray
+        number = kind in (float, complex, int, bool) or (issubclass(kind, np.generic) and kind is not np.ndarray)
+        known = number or kind is np.ndarray or issubclass(kind, Tracer)
+        name = "number" if number else "array" if known else kind.__name__
+        return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
+    cls, keys = data
+    children = structure.children()
+    name = f"a {cls.__name__}"
+    if not children:
+        return "None" if cls is type(None) else f"an empty {cls.__name__}"
+    if not isinstance(keys, list | tuple) and all(c.node_data() is None for c in children):
+        return f"{name} of {len(children)} array{'s' * (len(children) != 1)}"
+    labels = [f"{key!r}: " for key in keys] if isinstance(keys, list | tuple) else [""] * len(children)
+    parts = [label + in_words(c) for label, c in zip(labels, children, strict=False)]
+    return f"{name} of {', '.join(parts)}"

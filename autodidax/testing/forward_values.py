@@ -53,6 +53,8 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
     for k, part in point.parts.items():
         if not point.failed and np.max(np.abs(pack(part)), initial=0) <= LOPSIDED * size:
             _compare_along(point, dirs.only(point.ts, k), part, relative=False)
+    if not (point.beside or point.failed):
+        _small_entries(point)
     if point.full and not point.failed:
         for ts in dirs.basis(point.xs):
             _compare_along(point, ts, point.pushed(point.xs, ts), relative=True, layer="jacobian")
@@ -61,6 +63,15 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
     if point.thorough and not point.failed and not point.kinks_declared:
         run = lambda xs: np.where(judged, pack(point.pushed(xs, point.ts)), 0)
         digits.check(point, "fwd", np.where(judged, pack(point.tys or []), 0), run)
+
+
+def _small_entries(point: Point) -> None:
+    """Along entries alone that are very much smaller than others of their argument."""
+    for k, t in enumerate(point.ts):
+        for small in dirs.along_small_entries(point.rng, point.xs[k]) if t is not None else ():
+            ts = [small if i == k else None if v is None else np.zeros_like(v) for i, v in enumerate(point.ts)]
+            if not point.failed:
+                _compare_along(point, ts, point.pushed(point.xs, ts), relative=True)
 
 
 def _in_double_precision(point: Point) -> None:
@@ -108,15 +119,20 @@ def _compare_along(
     if np.any(wrong):
         wrong, ratio, known = _judge(point, got, est, _noise(point, ts))
     if np.any(wrong):
+        est = point.estimate(ts, rounded=True)
+        wrong, ratio, known = _judge(point, got, est, _noise(point, ts))
+    if np.any(wrong):
         afar = seen_from_afar(point.rules.f, point.xs, ts, got, est.value, est.error)
         doubtful = afar | ~linear_there(point, ts, est)
         wrong, known = wrong & ~doubtful, known & ~doubtful
     largest = float(np.max(np.abs(est.value[np.isfinite(est.value)]), initial=0))
     near = np.abs(got - est.value) <= digits.ROUNDING * largest
-    if np.any(wrong) and (point.beside or np.all(near | ~wrong)):
+    if np.any(wrong):
         lost = wrong
-        noise = digits.wiggle(point, lambda xs: pack(point.pushed(xs, ts)))
-        noise = noise + digits.amplified(point, largest)
+        noise = point.rounding_forward(ts)
+        if point.beside or np.all(near | ~wrong):
+            noise = noise + digits.wiggle(point, lambda xs: pack(point.pushed(xs, ts)))
+            noise = noise + digits.amplified(point, largest)
         wrong = wrong & _judge(point, got, est, noise)[0]
         digits.warn(point, "fwd", np.where(lost & ~wrong, np.abs(got - est.value), 0), np.abs(est.value), point.ys)
     if relative:  # a zero that does not move, times an infinite slope, is nan and no error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -54,8 +55,9 @@ def check_grads(
     fast : False compares whole Jacobians too, entry by entry; its cost grows with the number of entries.
     seed : of the random directions.
     strict : whether a rule that loses digits (`report.warnings`) is a failure.
-    points : "all" for the given point and those beside it (zeros, ones, ties, ...: `autodidax.testing.POINTS`),
-        "given", or some of their names. Points outside the function's domain are passed over.
+    points : "all" for the given point and those beside it (zeros, ones, ties, ...: `autodidax.testing.POINTS`), or
+        some of their names; "given" for that one alone, with random tangents and cotangents alone. Points outside the
+        function's domain are passed over.
 
     Returns
     -------
@@ -130,7 +132,6 @@ def check_jvp(
     >>> check_jvp(lambda a, b: a * b, lambda a, b, ta, tb: ta * b + a * tb, (2.0, 3.0), form="flat").ok
     True
     """
-    check_callable("check_jvp", f_jvp)
     return _check_rule(
         "check_jvp", f, f_jvp, _tuple("check_jvp", args), order, _overrides(atol, rtol, eps), form, inner,
         fast=fast, seed=seed, strict=strict, points=points,
@@ -178,7 +179,6 @@ def check_vjp(
     >>> check_vjp(lambda a, b: a * b, lambda a, b, ct: (ct * b, ct * a), (2.0, 3.0), form="flat").ok
     True
     """
-    check_callable("check_vjp", f_vjp)
     return _check_rule(
         "check_vjp", f, f_vjp, _tuple("check_vjp", args), order, _overrides(atol, rtol, eps), form, inner,
         fast=fast, seed=seed, strict=strict, points=points,
@@ -197,6 +197,11 @@ def _check_rule(
     **options: Any,
 ) -> Report:
     check_callable(check, f)
+    if not callable(rule):
+        raise errors.ArgumentError(
+            f"{check} takes a rule as its second argument, got {type(rule).__name__}",
+            mend="give the function that computes it",
+        )
     mode = "fwd" if check == "check_jvp" else "rev"
     rules, xs = rules_of(
         name_of(f), f, args, form=form, inner=inner, **{"f_jvp" if mode == "fwd" else "f_vjp": rule}
@@ -237,21 +242,22 @@ def check_rules(
             f"check of {rules.name}: no argument has a floating or complex dtype, so there is nothing to differentiate",
             mend="convert the argument to float",
         )
+    require_seed(again.check, seed)
     names = point_names(points, xs)
     report = Report(rules.name, overrides=dict(overrides), samples=1, strict=strict)
     common: dict[str, Any] = {
         "modes": modes, "inner_modes": inner_modes, "overrides": overrides, "seed": seed, "again": again,
     }  # fmt: skip
-    point = Point(rules, xs, np.random.default_rng(seed), report, full=not fast, **common)
+    point = Point(rules, xs, np.random.default_rng(seed), report, full=not fast, special=bool(names), **common)
     check_orders(point, order)
     if not report.failures and not any(is_inexact(dtype_of(y)) for y in point.ys):
         report.inconclusive.append("no output has a floating or complex dtype: nothing was compared")
     failing = point
     if not report.failures and point.defined:
         failing = _beside(point, (seed,), names, common)
-    if report.failures and not failing.after_others:
+    if report.failures and not failing.after_others and point.cause is None:
         _shrink(failing, again, common | {"full": not fast})
-    return report.raise_if_failed()
+    return report.raise_if_failed(point.cause)
 
 
 def _shrink(point: Point, again: Again, options: dict[str, Any]) -> None:
@@ -285,8 +291,20 @@ def _beside(point: Point, seed: Sequence[int], names: Sequence[str], common: dic
     return point
 
 
+def require_seed(check: str, seed: Any) -> None:
+    """Raise for what is no seed of random numbers."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise errors.ArgumentError(f"{check}: seed is {seed!r}", mend="give an integer of at least 0")
+
+
 def name_of(f: Any) -> str:
-    return f.name if isinstance(f, Primitive) else name_of_function(f)
+    """The name of a function, for messages; of a lambda also where it is written."""
+    if isinstance(f, Primitive):
+        return f.name
+    name, code = name_of_function(f), getattr(f, "__code__", None)
+    if name != "<lambda>" or code is None:
+        return name
+    return f"{name} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
 
 
 def _modes(modes: Sequence[str] | str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ rounding noise, measured by moving its inputs by one unit in the last place.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -22,16 +23,17 @@ from autodidax.testing import precision as digits
 from autodidax.testing.adjoint import check_adjoint
 from autodidax.testing.comparison import close, filled, kind, same, snapshot
 from autodidax.testing.forward_values import check_tangent
-from autodidax.testing.linearity import ERRORS, check_linearity, check_zeros
+from autodidax.testing.linearity import ERRORS, check_linearity, check_special
 from autodidax.testing.numeric import pack
 from autodidax.testing.point import Point
 from autodidax.testing.report import StopCheck, brief
 from autodidax.testing.reverse_values import check_cotangent, check_rows
+from autodidax.testing.rounding import rounding_errors
 from autodidax.testing.rules import RuleRaised, StructureMismatch, forward_map, reverse_map
 from autodidax.testing.smoothness import smooth_there
 
-ZEROS_AT = "perturbed"  # the point at which tangents and cotangents with zeros are tried
 PRIMAL = 1e4  # roundings that a transform's primal output may differ by: it may sum in another order
+SINGLE = 1e-10  # a machine epsilon above it is that of single precision
 ELSEWHERE = 1e-3  # relative distance of other arguments
 
 
@@ -49,7 +51,7 @@ def check_point(point: Point) -> None:
                 _guarded(point, mode, check)
         if not same(point.outs, point.ys):
             point.fail("impl", "purity", "a later call of the function changed the result of an earlier one")
-        if point.judged and point.beside:
+        if point.judged and point.beside and point.order == 1:
             point.report.points[point.beside.split(" of ")[0]] += 1
 
 
@@ -77,13 +79,19 @@ def _evaluate(point: Point) -> bool:
     xs = point.xs
     kept = snapshot(xs)
     try:
-        point.ys = [np.asarray(y)[()] for y in point.rules.f(list(xs))]
+        results = point.rules.f(list(xs))
+        point.ys = [np.asarray(y)[()] for y in results]
         point.outs = snapshot(point.ys)
         again = [np.asarray(y)[()] for y in point.rules.f(list(xs))]
-    except Exception:
+    except (Exception, SystemExit) as e:
         if point.beside:
+            point.report.outside[point.beside.split(" of ")[0]] += 1
             return False
-        raise
+        if point.order > 1 or isinstance(e, RuleRaised):
+            raise
+        point.cause = e
+        point.fail("impl", "runs", f"at the given point, before any rule was run, it raised {type(e).__name__}: {e}")
+        return False
     if not same(kept, xs):
         point.fail("impl", "purity", "the function changed its arguments in place")
         return False
@@ -94,13 +102,28 @@ def _evaluate(point: Point) -> bool:
         count = int(np.sum(~np.isfinite(entries)))
         point.unsure("impl", f"{count} of {entries.size} entries of the function's result are not finite")
         point.finite = count < entries.size
+        if not point.finite and point.order == 1 and point.sample not in point.report.not_finite:
+            point.report.not_finite.append(point.sample)
     if point.beside and not any(np.all(np.isfinite(y)) for y in point.ys if is_inexact(dtype_of(y))):
         return False
     if not same(point.outs, again):
         point.unsure("impl", "two runs of the function at the same arguments give different values: it is noisy")
         return False
     point.accuracy = max(point.accuracy, point.own_accuracy())
+    if point.order == 1 and not point.beside:
+        _note_single_precision(point, results)
     return True
+
+
+def _note_single_precision(point: Point, results: Sequence[Any]) -> None:
+    """Say so where the function makes single precision out of double precision arguments."""
+    if dirs.unit_roundoff(point.xs) > SINGLE or dirs.unit_roundoff(point.ys) < SINGLE:
+        return
+    note = "the function gives float32 results for float64 arguments: compared within the tolerances of float32"
+    if any(type(y).__module__.partition(".")[0] in ("jax", "jaxlib") for y in results):
+        note += '; JAX does so unless jax.config.update("jax_enable_x64", True) is called first'
+    if note not in point.report.notes:
+        point.report.notes.append(note)
 
 
 def check_unchanged(point: Point) -> None:
@@ -122,20 +145,20 @@ def _forward(point: Point) -> None:
     assert push is not None
     xs, ts = point.xs, point.ts
     kept = snapshot(xs), snapshot(ts)
-    ys, tys = push(list(xs), list(ts))
-    tys = filled(tys, point.ys)
+    ys, raw = _watched(point, "fwd", lambda: push(list(xs), list(ts)))
+    tys = filled(raw, point.ys)
     if not (same(kept[0], xs) and same(kept[1], ts)):
         point.fail("fwd", "purity", "the rule changed its arguments in place")
         return
     _primal(point, "fwd", ys)
+    _inert(point, "fwd", raw, point.ys)
     if not _structure(point, "fwd", tys, point.ys, "tangent of output"):
         return
     point.tys = tys
     if point.thorough:
         at = lambda points: partial(point.pushed, points)
         check_linearity(point, "fwd", at, at(xs), ts, tys)
-    elif point.beside == ZEROS_AT:
-        check_zeros(point, "fwd", partial(point.pushed, xs), ts, tys)
+    _special(point, "fwd", partial(point.pushed, xs), ts, tys)
     active = [k for k, t in enumerate(ts) if t is not None and np.size(t)]
     if len(active) > 1:
         point.parts = {k: point.pushed(xs, dirs.only(ts, k)) for k in active}
@@ -143,25 +166,37 @@ def _forward(point: Point) -> None:
         check_tangent(point, tys)
 
 
+def _special(point: Point, mode: str, apply: Any, vs: list[Any], out: list[Any]) -> None:
+    point.trying_special = point.special and not point.failed
+    if point.trying_special:
+        check_special(point, mode, apply, vs, out)
+    point.trying_special = False
+
+
 def _reverse(point: Point) -> None:
     rule = point.rules.vjp
     assert rule is not None
     xs, cts = point.xs, point.cts
     kept = snapshot(xs), snapshot(cts)
-    ys, pull = rule(list(xs))
-    gs = filled(pull(list(cts)), xs)
+
+    def run() -> tuple[Any, ...]:
+        ys, pull = rule(list(xs))
+        return ys, pull, pull(list(cts))
+
+    ys, pull, raw = _watched(point, "rev", run)
+    gs = filled(raw, xs)
     if not (same(kept[0], xs) and same(kept[1], cts)):
         point.fail("rev", "purity", "the rule changed its arguments or the cotangent in place")
         return
     _primal(point, "rev", ys)
+    _inert(point, "rev", raw, xs)
     if not _structure(point, "rev", gs, xs, "cotangent of"):
         return
     point.gs = gs
     if point.thorough:
         check_linearity(point, "rev", point.pullback, lambda vs: filled(pull(vs), xs), cts, gs)
         _pulled_later(point, pull, gs)
-    elif point.beside == ZEROS_AT:
-        check_zeros(point, "rev", lambda vs: filled(pull(vs), xs), cts, gs)
+    _special(point, "rev", lambda vs: filled(pull(vs), xs), cts, gs)
     if point.tys is not None:
         check_adjoint(point, gs, point.tys)
     elif point.value:
@@ -184,6 +219,41 @@ def _pulled_later(point: Point, pull: Callable[[list[Any]], list[Any]], gs: list
         point.fail("rev", "determinism", message)
 
 
+def _watched(point: Point, mode: str, run: Callable[[], Any]) -> Any:
+    """The result of a first run of a rule, which may not change the state of NumPy's global random numbers: what else
+    draws from them would get other ones."""
+    if not point.thorough:
+        return run()
+    result, kept = _with_random_numbers(run)
+    if not kept and _with_random_numbers(lambda: point.rules.f(list(point.xs)))[1]:  # f itself may use them
+        message = "the rule changes the state of NumPy's global random numbers (np.random)"
+        point.fail(mode, "determinism", message)
+    return result
+
+
+def _with_random_numbers(run: Callable[[], Any]) -> tuple[Any, bool]:
+    """The result of a run, and whether it leaves NumPy's global random numbers as they are. They are put back after it,
+    and are other ones in it: so it is seen if they are set to where an earlier run left them, and runs that draw from
+    them differ."""
+    kept = np.random.get_state(legacy=False)
+    np.random.random()
+    before = pickle.dumps(np.random.get_state(legacy=False))
+    try:
+        result = run()
+        return result, pickle.dumps(np.random.get_state(legacy=False)) == before
+    finally:
+        np.random.set_state(kept)
+
+
+def _inert(point: Point, mode: str, got: Sequence[Any], like: Sequence[Any]) -> None:
+    """The derivative of an integer or boolean is nothing: None, float0 or zeros."""
+    for k, (g, x) in enumerate(zip(got, like, strict=False)):
+        if g is not None and not is_inexact(dtype_of(x)) and np.any(np.asarray(g) != 0):
+            what = f"tangent of output {k}" if mode == "fwd" else f"cotangent of {point.rules.label(k)}"
+            message = f"{what}, which is {dtype_of(x)}, is not zero"
+            point.fail(mode, "structure", message, expected="zeros, float0 or None", got=brief(g))
+
+
 def _primal(point: Point, mode: str, ys: list[Any]) -> None:
     """A transform's primal output is f's own: same shape, dtype and, to rounding, values."""
     if len(ys) != len(point.ys):
@@ -200,9 +270,13 @@ def _primal(point: Point, mode: str, ys: list[Any]) -> None:
 
 
 def _movement(point: Point, k: int) -> float:
-    """How far an output moves with inputs moved by some units in the last place."""
+    """How far an output moves with inputs moved by some units in the last place, and with other rounding errors."""
     runs = [dirs.wide(np.asarray(point.rules.f(dirs.nudged(point.rng, point.xs))[k])) for _ in range(3)]
-    return ERRORS * float(np.max([np.abs(r - dirs.wide(point.ys[k])) for r in runs], initial=0))
+    moved = float(np.max([np.abs(r - dirs.wide(point.ys[k])) for r in runs], initial=0))
+    errors = rounding_errors(point.rules.f, point.xs)
+    if errors.ndim and is_inexact(dtype_of(point.ys[k])):
+        moved += float(np.max(dirs.unpacked(errors, point.ys)[k], initial=0))
+    return ERRORS * moved
 
 
 def _structure(point: Point, mode: str, got: list[Any], like: Sequence[Any], what: str) -> bool:
@@ -235,7 +309,7 @@ def check_orders(point: Point, order: int, *, ran: bool = False) -> None:
         seeds = point.ts if mode == "fwd" else point.cts
         inner = Point(
             rules, [*active, *(s for s in seeds if s is not None)], point.rng, point.report, modes=point.inner_modes,
-            sample=point.sample, seed=point.seed, again=point.again, order=point.order + 1,
+            sample=point.sample, beside=point.beside, seed=point.seed, again=point.again, order=point.order + 1,
             path=f"of {word} {point.path}".strip(), value=point.value, thorough=False, full=point.full,
             overrides=point.overrides, accuracy=point.accuracy,
         )  # fmt: skip

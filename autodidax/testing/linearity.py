@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from autodidax.testing.point import Point
 
 ERRORS = 8.0  # of the rule's own rounding noise that are allowed
+CONSTANT = complex(45, 19) / 64  # no integer
 OTHER_FACTORS = (1.1, 0.7, 1.3, 0.9, 1.7)  # scalings that round otherwise than the seed itself
 
 Apply = Callable[[list[Any]], list[Any]]
@@ -61,8 +62,15 @@ def check_linearity(
     point.report.passed(mode)
 
 
-def check_zeros(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any]) -> None:
-    """A linear map where shortcuts for zeros are taken: all are zero, some are, or a part adds up to zero."""
+def check_special(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any]) -> None:
+    """A linear map where shortcuts are taken: all entries are zero, some are, a part adds up to zero; all are one, or
+    have another value in common; they are integers; one alone is not zero."""
+    if sum(int(np.size(v)) for v in vs if v is not None) > 1:
+        _additivity(point, mode, apply, vs, out, _masked_parts(point.rng, vs))
+    sums = [_zero_sum(point.rng, v) for v in vs]
+    if any(v is not None and np.any(v) for v in sums):
+        rest = [None if v is None else np.asarray(v - p, v.dtype)[()] for v, p in zip(vs, sums, strict=True)]
+        _additivity(point, mode, apply, vs, out, [sums, rest])
     try:
         zeros = apply([None if v is None else np.zeros_like(v) for v in vs])
     except RuleRaised as raised:
@@ -75,11 +83,39 @@ def check_zeros(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[
             message = f"scaling the {seed_name(mode)} by 0 does not scale the result {k}"
             point.fail(mode, "homogeneity", message, expected="zeros", got=brief(z))
             return
-    _additivity(point, mode, apply, vs, out, _masked_parts(point.rng, vs))
-    sums = [_zero_sum(point.rng, v) for v in vs]
-    if any(v is not None and np.any(v) for v in sums):
-        rest = [None if v is None else np.asarray(v - p, v.dtype)[()] for v, p in zip(vs, sums, strict=True)]
-        _additivity(point, mode, apply, vs, out, [sums, rest])
+    parts = _plain_parts(point.rng, vs)
+    whole = [None if v is None else np.asarray(sum(p), v.dtype)[()]
+             for v, p in zip(vs, zip(*parts, strict=True), strict=True)]  # fmt: skip
+    _additivity(point, mode, apply, whole, apply(whole), parts)
+
+
+def _plain_parts(rng: np.random.Generator, vs: list[Any]) -> list[list[Any]]:
+    """Ones, another constant, integers, and one entry alone, of few digits, so that their sums are exact; what they add
+    up to is none of these."""
+    integers = [None if v is None else _integers(rng, v) for v in vs]
+    single = [None if v is None else np.zeros_like(v) for v in vs]
+    filled = [k for k, v in enumerate(vs) if v is not None and np.size(v)]
+    if filled:
+        k = filled[rng.integers(len(filled))]
+        part = np.array(single[k])
+        part.flat[rng.integers(part.size)] = 1
+        single[k] = part[()]
+    constants = [
+        [None if v is None else np.full_like(v, c if dtype_of(v).kind == "c" else c.real)[()] for v in vs]
+        for c in (complex(1), CONSTANT)
+    ]
+    return [*constants, integers, single]
+
+
+def _integers(rng: np.random.Generator, like: Any) -> Any:
+    """Integers from -3 to 3 in the shape and dtype of `like`, none of them zero, not all of them equal."""
+    new = np.zeros_like(like)
+    for unit in (1, 1j) if new.dtype.kind == "c" else (1,):
+        drawn = rng.integers(1, 4, new.shape) * np.where(rng.random(new.shape) < 0.5, -1, 1)
+        if drawn.size > 1 and np.all(drawn == drawn.flat[0]):
+            drawn.flat[0] *= -1
+        new = new + np.asarray(unit * drawn, new.dtype)
+    return np.asarray(new, dtype_of(like))[()]
 
 
 def _zero_sum(rng: np.random.Generator, v: Any) -> Any:
@@ -99,7 +135,7 @@ def _splits(
 
     Of a single number, both parts are the whole.
     """
-    far = _far(vs, out)
+    far = _far(point.xs, vs, out)
     scales = (-(2.0**far), 2.0**-far)
     single = sum(int(np.size(v)) for v in vs if v is not None) < 2
     pair, times = ([vs, vs], 2.0) if single else parts
@@ -141,16 +177,19 @@ def _mixed_parts(rng: np.random.Generator, vs: list[Any]) -> tuple[list[list[Any
     return mixed, 1 + tiny
 
 
-def _factors(vs: Sequence[Any], out: Sequence[Any]) -> tuple[float, ...]:
+def _factors(xs: Sequence[Any], vs: Sequence[Any], out: Sequence[Any]) -> tuple[float, ...]:
     """Powers of two, with which scaling is exact: large and negative, small, and zero."""
-    far = _far(vs, out)
+    far = _far(xs, vs, out)
     return (-1.0, 2.0 ** min(20, far), 2.0**far, 2.0**-far, 0.0)
 
 
-def _far(vs: Sequence[Any], out: Sequence[Any]) -> int:
-    """The power of two that values may be scaled by, up and down, so that none leaves the range of normal numbers."""
+def _far(xs: Sequence[Any], vs: Sequence[Any], out: Sequence[Any]) -> int:
+    """The power of two that values may be scaled by, up and down, so that none, nor its product with an input, leaves
+    the range of normal numbers."""
     single = dirs.unit_roundoff(vs) > 1e-12
     most, reach, digits = (20, 126, 24) if single else (60, 1022, 53)
+    reach -= max((abs(math.frexp(float(np.max(np.abs(x))))[1]) for x in xs if is_inexact(dtype_of(x)) and np.size(x)
+                  and np.all(np.isfinite(x))), default=0)  # fmt: skip
     for v in (*vs, *out):
         if v is not None and np.size(v):
             sizes = np.abs(v)
@@ -161,7 +200,7 @@ def _far(vs: Sequence[Any], out: Sequence[Any]) -> int:
 
 
 def _homogeneity(point: Point, mode: str, apply: Apply, vs: list[Any], out: list[Any]) -> None:
-    for factor in _factors(vs, out):
+    for factor in _factors(point.xs, vs, out):
         got = apply(dirs.scaled(vs, factor))
         for k, (g, w) in enumerate(zip(got, dirs.scaled(out, factor), strict=True)):
             if factor == 0.0 and w is not None:  # a zero times an infinite slope need not be nan
@@ -170,6 +209,8 @@ def _homogeneity(point: Point, mode: str, apply: Apply, vs: list[Any], out: list
                 continue
             noise = abs(factor) * ERRORS * _noise(point, apply, vs, out, k, scaling=False)
             noise += abs(factor) * _slack(point, mode, k, out[k])
+            if not close(g, w, 8 * ROUNDINGS, slack=noise):
+                noise += abs(factor) * ERRORS * _rounding(point, mode, vs, k)
             if not close(g, w, 8 * ROUNDINGS, slack=noise):
                 message = f"scaling the {seed_name(mode)} by {_power(factor)} does not scale the result {k}"
                 point.fail(mode, "homogeneity", message, expected=brief(w), got=brief(g))
@@ -185,7 +226,10 @@ def _additivity(
         own = [r[k] for r in results]
         if w is None or additive(own, w * times, _slack(point, mode, k, w)):
             continue
-        if not additive(own, w * times, slack=ERRORS * _noise(point, apply, vs, out, k, scaling=True)):
+        noise = ERRORS * _noise(point, apply, vs, out, k, scaling=True)
+        if not additive(own, w * times, slack=noise):
+            noise += ERRORS * _rounding(point, mode, vs, k)
+        if not additive(own, w * times, slack=noise):
             message = f"the result {k} of one part of the {seed_name(mode)} at a time does not add up to the whole"
             point.fail(mode, "additivity", message, expected=brief(w * times), got=brief(sum(own)))
             return
@@ -220,6 +264,12 @@ def _noise(point: Point, apply: Apply, vs: list[Any], out: list[Any], k: int, *,
         result = dirs.wide(apply(dirs.nudged(point.rng, dirs.scaled(vs, c)))[k]) / c
         moved.append(np.max(np.abs(result - dirs.wide(out[k])), initial=0))
     return float(np.median(moved))
+
+
+def _rounding(point: Point, mode: str, vs: list[Any], k: int) -> float:
+    """How far result k moves with other rounding errors in the rule."""
+    errors, like = (point.rounding_forward(vs), point.ys) if mode == "fwd" else (point.rounding_reverse(vs), point.xs)
+    return float(np.max(dirs.unpacked(errors, like)[k], initial=0)) if errors.ndim else 0.0
 
 
 def _layout(point: Point, mode: str, at: Callable[[list[Any]], Apply], vs: list[Any], out: list[Any]) -> None:

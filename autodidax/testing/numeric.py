@@ -36,6 +36,10 @@ EPS = float(np.finfo(np.float64).eps)
 
 FAIRLY = 5e-11  # where it is all that rounding allows, or of most of many entries
 MANY, MOST = 256, 0.9
+COSTLY = 200  # inputs from which on fairly is enough: the evaluations are what a check costs
+CLOSER = tuple(10.0**-k for k in range(6, 17))  # steps at which a kink has to be one still
+TYPICAL = 1e3  # times its own size an output comes to, at most, along the steps
+FADED = 0.3  # of the jump of the slope: there is no kink where it comes to less than this
 
 
 def _extrapolants() -> np.ndarray:
@@ -80,7 +84,8 @@ class Estimate:
     def conclusive(self, got: np.ndarray, precision: float) -> np.ndarray:
         """The entries that the estimate can judge: known to `precision` of the derivative's size; or zero for all that
         can be seen beside the function's own size, while the rule says (nearly) zero as well or something far off."""
-        scale = np.maximum(np.abs(self.value), _largest(self.value))
+        slopes = np.abs(self.value)
+        scale = np.maximum(slopes, _largest(np.where(self.error < slopes, slopes, 0)))
         known = self.error <= precision * scale
         # what is not finite is wrong beside any slope, be it known roughly: as that of x |x| at 0
         enough = np.where(np.isfinite(got), 1e-3 * precision, ROUGHLY) * self.size
@@ -89,6 +94,13 @@ class Estimate:
         zero &= (np.abs(got) <= nearly) | (np.abs(got) > far) | ~np.isfinite(got)
         with np.errstate(invalid="ignore"):
             return (known | zero) & ~self.kink & np.isfinite(self.error) & np.isfinite(self.value)
+
+    def _without_bends(self, f: Function, xs: list[Any], ts: list[Any], base: np.ndarray) -> Estimate:
+        """The same estimate, where the kinks that are none from close by are not known instead."""
+        if np.any(self.kink):
+            bends = self.kink & _bends_only(f, xs, ts, base, np.abs(self.value))
+            self.kink, self.error = self.kink & ~bends, np.where(bends, np.inf, self.error)
+        return self
 
     def only(self, known: np.ndarray) -> Estimate:
         """The estimate of some entries; zero for the others."""
@@ -121,25 +133,27 @@ def directional_derivative(
     eps: float = EPS,
     step: float | None = None,
     quick: bool = False,
+    rounding: np.ndarray | None = None,
 ) -> Estimate:
     """Derivative of `f` (flat list of plain arrays -> flat list) at `xs` along `ts`, None meaning zero.
 
     The steps are taken from coarse to fine, some at a time. A quick estimate ends where they settle; otherwise the
     whole ladder is climbed, and a second, finer one where the first does not settle. `step` fixes the first step
-    instead; `eps` is the relative accuracy that f is known to compute with, at best.
+    instead; `eps` is the relative accuracy that f is known to compute with, at best, and `rounding` what is known of
+    the errors of its entries beside that.
     """
     points = widened(xs)
     moves = [None if t is None else wide(t)[()] for t in ts]
     with np.errstate(all="ignore"):
         base = pack(f(list(points)))
         if quick and step is None:
-            few = _Ladder(f, points, moves, base, QUICK_STEP, eps).quick_estimate()
+            few = _Ladder(f, points, moves, base, QUICK_STEP, eps, rounding).quick_estimate()
             if few is not None:
                 return few
-        first = _Ladder(f, points, moves, base, FIRST_STEP if step is None else step, eps).estimate()
+        first = _Ladder(f, points, moves, base, FIRST_STEP if step is None else step, eps, rounding).estimate()
         if step is not None or bool(np.all(first.conclusive(first.value, precision) | first.kink)):
-            return first
-        second = _Ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS - 2), eps).estimate()
+            return first._without_bends(f, points, moves, base)
+        second = _Ladder(f, points, moves, base, FIRST_STEP * RATIO ** -(STEPS - 2), eps, rounding).estimate()
     with np.errstate(invalid="ignore"):
         apart = np.abs(second.value - first.value)
         contradiction = np.isfinite(first.error) & (apart > ERRORS * (first.error + second.error))
@@ -150,7 +164,7 @@ def directional_derivative(
         # a slope that is seen from afar only may be below the resolution of f close by
         faint = (np.abs(second.value) <= 3 * second.error) & (np.abs(first.value) > 3 * first.error)
         smooth = ~second.kink & (second.error < 1e-6 * np.abs(second.value))  # what looked like a kink from afar
-    return Estimate(
+    both = Estimate(
         np.where(better, second.value, first.value),
         np.where(
             contradiction & ~resolved | better & faint,
@@ -161,13 +175,24 @@ def directional_derivative(
         first.size,
         first.evaluations + second.evaluations,
     )
+    return both._without_bends(f, points, moves, base)
 
 
 class _Ladder:
     """f at the steps first, first / RATIO, ... to both sides, for an estimate of the derivative."""
 
-    def __init__(self, f: Function, xs: list[Any], ts: list[Any], base: np.ndarray, first: float, eps: float):
+    def __init__(
+        self,
+        f: Function,
+        xs: list[Any],
+        ts: list[Any],
+        base: np.ndarray,
+        first: float,
+        eps: float,
+        rounding: np.ndarray | None,
+    ):
         self.f, self.xs, self.ts, self.base, self.eps = f, xs, ts, base, eps
+        self.rounding = np.zeros(()) if rounding is None else rounding
         self.steps = first * RATIO ** -np.arange(STEPS)
 
     def climb(self, count: int) -> tuple[np.ndarray, np.ndarray]:
@@ -186,7 +211,7 @@ class _Ladder:
         found = (EXTRAPOLANTS / first) @ (up - down)
         value = found[0]
         size = np.maximum(np.abs(base), np.abs(up[0]))
-        noise = (AMPLIFIED / first) * self.eps * size
+        noise = (AMPLIFIED / first) * np.maximum(self.eps * size, self.rounding)
         error = np.max(np.abs(found[1:] - value), axis=0) + noise
         jump = np.abs((JUMP / first) @ (up + down - 2 * base)) - 8 * (np.abs(JUMP).sum() / first) * self.eps * size
         slope = np.abs(value)
@@ -199,7 +224,7 @@ class _Ladder:
             well |= fairly
             if not (np.mean(well) > MOST and np.all(error <= 100 * FAIRLY * scale)):
                 return None
-        elif not np.all(well):
+        elif not np.all(fairly if sum(np.size(x) for x in self.xs) >= COSTLY else well):
             return None
         return Estimate(value, error, np.zeros(base.shape, bool), size, 2 * FEW_STEPS + 1)
 
@@ -209,10 +234,11 @@ class _Ladder:
         h = steps[:, None]
         slopes = (up - down) / (2 * h)
         size = np.maximum(np.abs(base), np.max(np.where(np.isfinite(up), np.abs(up), 0), axis=0, initial=0))
-        noise = _noise(slopes, steps, self.eps * size)
+        noise = _noise(slopes, steps, np.maximum(self.eps * size, self.rounding))
         value, error = _extrapolate(slopes, steps, noise)
-        kink = _kinks((up + down - 2 * base) / h, slopes, steps, noise)
-        return Estimate(value, error, kink, size, 2 * STEPS + 1)
+        kink, steep = _kinks((up + down - 2 * base) / h, slopes, steps, noise)
+        own = np.where(base == 0, size, np.minimum(size, TYPICAL * np.abs(base)))  # and not that beside a pole
+        return Estimate(value, np.where(steep, np.inf, error), kink, own, 2 * STEPS + 1)
 
 
 def _at(f: Function, xs: list[Any], ts: list[Any], h: float, base: np.ndarray) -> np.ndarray:
@@ -253,7 +279,16 @@ def _extrapolate(slopes: np.ndarray, steps: np.ndarray, noise: np.ndarray) -> tu
     value, bound = np.concatenate(values), np.concatenate(bounds)
     bound = np.where(np.isfinite(bound), bound, np.inf)
     best = np.argmin(bound, axis=0)[None]
-    return np.take_along_axis(value, best, 0)[0], np.take_along_axis(bound, best, 0)[0]
+    chosen = np.take_along_axis(value, best, 0)[0]
+    return chosen, np.maximum(np.take_along_axis(bound, best, 0)[0], _contradicted(chosen, slopes, steps, noise))
+
+
+def _contradicted(value: np.ndarray, slopes: np.ndarray, steps: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """How far an estimate is from all slopes over the finest steps, where that is far: coarse ones go past a pole."""
+    fine = slopes[-FINEST // 2 :]
+    apart = np.abs(fine - value) - ERRORS * noise / steps[-FINEST // 2 :, None]
+    excess = np.min(np.where(np.isfinite(apart), apart, 0), axis=0)
+    return np.where(excess > 0.1 * np.max(np.abs(fine), axis=0), excess, 0)
 
 
 def _no_better_than_finer(bounds: np.ndarray) -> np.ndarray:
@@ -267,11 +302,31 @@ def _no_better_than_finer(bounds: np.ndarray) -> np.ndarray:
     return smooth
 
 
-def _kinks(bends: np.ndarray, slopes: np.ndarray, steps: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Entries whose one-sided slopes differ: (f(x+h) + f(x-h) - 2 f(x)) / h does not go to zero with h."""
+def _kinks(
+    bends: np.ndarray, slopes: np.ndarray, steps: np.ndarray, noise: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Entries whose one-sided slopes differ, since (f(x+h) + f(x-h) - 2 f(x)) / h does not go to zero with h; and those
+    where it grows instead, as it does at a jump or beside a pole, so that there are no slopes at all."""
     fine = bends[-FINEST:]
     jump = np.abs((RATIO * fine[1:] - fine[:-1]) / (RATIO - 1))  # extrapolated to step zero
     steady = jump[-1] >= 0.7 * jump[0]  # where it fades with the step, it is a power above the first
+    grows = jump[-1] > 1.5 * jump[0]
     jump = jump - 40 * noise / steps[-FINEST + 1 :, None]
     slope = np.max(np.abs(slopes[-FINEST:]), axis=0)
-    return (np.min(jump, axis=0) > 1e-6 * slope) & steady
+    bent = (np.min(jump, axis=0) > 1e-6 * slope) & steady
+    return bent & ~grows, bent & grows
+
+
+def _bends_only(f: Function, xs: list[Any], ts: list[Any], base: np.ndarray, slope: np.ndarray) -> np.ndarray:
+    """Entries whose slopes to the two sides differ less and less at steps that are smaller still, down to the
+    resolution of f: it bends sharply there, as the root of x**2 + 1e-20 does at 0, and has no kink."""
+    scale = max((float(np.max(np.abs(x), initial=0)) for x, t in zip(xs, ts, strict=True) if t is not None), default=0)
+    moving = max((float(np.max(np.abs(t), initial=0)) for t in ts if t is not None), default=0)
+    widest, faded = np.zeros(base.shape), np.zeros(base.shape, bool)
+    for h in CLOSER:
+        up, down = (_at(f, xs, ts, side * h, base) for side in (1, -1))
+        jump = np.abs(up + down - 2 * base) / h
+        resolved = EPS * (8 * np.abs(base) + 8 * slope * scale / moving) / h if moving else np.inf
+        widest = np.maximum(widest, np.nan_to_num(jump))
+        faded |= (jump + resolved < FADED * widest) & (resolved < 0.1 * widest)
+    return faded

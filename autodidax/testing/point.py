@@ -12,10 +12,13 @@ from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of
 from autodidax.testing import directions as dirs
 from autodidax.testing.comparison import filled
-from autodidax.testing.numeric import Estimate, directional_derivative, pack, widened
+from autodidax.testing.numeric import FIRST_STEP, Estimate, directional_derivative, pack, widened
+from autodidax.testing.points import AFTER_OTHERS
 from autodidax.testing.report import Failure, Report
+from autodidax.testing.rounding import rounding_errors
 from autodidax.testing.rules import Rules
 
+EXPLAINED = 0.4  # power of the machine epsilon: the relative differences that rounding inside a rule may explain
 AFFORDABLE = 64  # entries of the arguments and of the result up to which the whole Jacobian is taken
 
 
@@ -43,6 +46,7 @@ class Point:
         path: str = "",
         value: bool = True,
         thorough: bool = True,
+        special: bool = False,
         full: bool = False,
         overrides: dict[str, float] | None = None,
         accuracy: float = 0.0,
@@ -62,12 +66,15 @@ class Point:
         self.path = path
         self.value = value
         self.thorough = thorough
+        self.special = special  # try tangents and cotangents for which rules take shortcuts
+        self.trying_special = False
         self.full = full  # compare whole Jacobians as well
         self.overrides = overrides or {}
         self.kinks_declared = kinks_declared  # inconclusive entries are expected, and not listed
         self.accuracy = accuracy  # of the function that this one was derived from
         self.after_others = False  # run once more after the points beside it
         self.failed = False
+        self.cause: BaseException | None = None  # what the function raised
         self.defined = False
         self.finite = True  # some of the result, at least
         self.judged = False
@@ -86,7 +93,8 @@ class Point:
     def failure(self, mode: str, layer: str, message: str, **details: Any) -> Failure:
         return Failure(
             self.rules.name, self.rules.rule(mode), mode, layer, message, path=self.path, order=self.order,
-            sample=self.sample, point=self.beside, seed=self.seed, module=self.report.module,
+            sample=self.sample, point=AFTER_OTHERS if self.after_others else self.beside, seed=self.seed,
+            module=self.report.module,
             again=self.again(self, mode) if self.again is not None else "", **details,
         )  # fmt: skip
 
@@ -96,11 +104,58 @@ class Point:
         where = f" ({self.path})" if self.path else ""
         self.report.inconclusive.append(f"{mode}{where}: {self.sample or 'the point'}: {why}")
 
-    def estimate(self, ts: list[Any], *, quick: bool = False) -> Estimate:
-        return directional_derivative(
+    def estimate(self, ts: list[Any], *, quick: bool = False, rounded: bool = False) -> Estimate:
+        """The numeric derivative along `ts`; with `rounded` the function's own rounding errors count in its error, as
+        they do where it seems to have a kink."""
+        est = directional_derivative(
             self.rules.f, self.xs, ts, precision=self.precision, eps=self.accuracy, step=self.overrides.get("eps"),
-            quick=quick,
+            quick=quick, rounding=self._rounding(ts) if rounded else None,
         )  # fmt: skip
+        return self.estimate(ts, rounded=True) if np.any(est.kink) and not rounded else est
+
+    def _rounding(self, ts: list[Any]) -> np.ndarray:
+        """The function's own rounding errors in its differences along `ts`, in double precision: what is common to both
+        ends is none of theirs. Where an end is outside the domain, those at the point itself."""
+        points, moves = widened(self.xs), [None if t is None else dirs.wide(t)[()] for t in ts]
+        step = self.overrides.get("eps", FIRST_STEP)
+        up, down = (
+            [x if t is None else x + side * step * t for x, t in zip(points, moves, strict=True)] for side in (1, -1)
+        )
+        f, count = self.rules.f, len(points)
+
+        def difference(results: np.ndarray) -> np.ndarray:
+            return (results[: results.size // 2] - results[results.size // 2 :]) / 2
+
+        errors = rounding_errors(lambda xs: [*f(xs[:count]), *f(xs[count:])], [*up, *down], difference)
+        if errors.ndim and np.all(np.isfinite(pack([*f(up), *f(down)]))):
+            return errors
+        return np.maximum(errors, rounding_errors(f, points))
+
+    def rounding_forward(self, ts: list[Any], weights: np.ndarray | None = None) -> np.ndarray:
+        """The forward rule's rounding errors along `ts`, an entry of the inexact outputs, or of their weighted sum; 0
+        where it cannot be traced."""
+        rule = self.rules.jvp
+        assert rule is not None
+        return self._explained(lambda xs: _zeros_for_none(rule(list(xs), list(ts))[1], self.ys), weights)
+
+    def rounding_reverse(self, cts: list[Any], weights: np.ndarray | None = None) -> np.ndarray:
+        """The reverse rule's rounding errors with `cts`, likewise of the inexact inputs."""
+        rule = self.rules.vjp
+        assert rule is not None
+        return self._explained(lambda xs: _zeros_for_none(rule(list(xs))[1](list(cts)), self.xs), weights)
+
+    def _explained(self, run: Callable[[list[Any]], list[Any]], weights: np.ndarray | None) -> np.ndarray:
+        """Rounding errors of a rule, as far as they may be the reason for a difference: a rule that loses nearly all
+        digits where the function does not is wrong."""
+        with np.errstate(all="ignore"):
+            if weights is None:
+                errors = rounding_errors(run, self.xs)
+                scale = np.max(np.abs(np.nan_to_num(pack(run(list(self.xs))), posinf=0.0, neginf=0.0)), initial=0)
+            else:
+                weighted = lambda results: (results * weights)[weights != 0]
+                errors = rounding_errors(run, self.xs, lambda results: np.sum(weighted(results).real))
+                scale = np.sum(np.abs(np.nan_to_num(weighted(pack(run(list(self.xs)))), posinf=0.0, neginf=0.0)))
+        return np.minimum(errors, dirs.unit_roundoff(self.xs, self.ys) ** EXPLAINED * scale)
 
     def own_accuracy(self) -> float:
         """The machine epsilon that the function computes with on double precision inputs."""
@@ -156,3 +211,8 @@ class Point:
         row[k] = unit
         return [None if part is None else (part if dtype_of(y).kind == "c" else part.real).astype(dtype_of(y))[()]
                 for part, y in zip(dirs.unpacked(row, self.ys), self.ys, strict=True)]  # fmt: skip
+
+
+def _zeros_for_none(ts: Sequence[Any], like: Sequence[Any]) -> list[Any]:
+    """Values that may be traced, or None; zeros in its place."""
+    return [np.zeros_like(x) if t is None and is_inexact(dtype_of(x)) else t for t, x in zip(ts, like, strict=False)]

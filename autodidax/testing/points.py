@@ -13,6 +13,8 @@ from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.testing import directions as dirs
 
 TINY = 2.0**-20
+AFTER_OTHERS = "after the others"  # the given point once more, when the points beside it have been run
+MINUS_ZERO = complex(-0.0, -0.0)
 PARTLY = 3  # arguments up to which each is set to zero alone
 
 
@@ -62,9 +64,12 @@ def _is_point(name: Any, xs: Sequence[Any] | None) -> bool:
         return False
     if xs is None:
         point, _, part = name.partition(" of ")
-        return name in POINTS or (point == "zeros" and part.isdecimal()) or name == "ties of arguments"
+        of_arguments = part == "arguments" and point in OF_ARGUMENTS
+        return name in POINTS or (point == "zeros" and part.isdecimal()) or of_arguments or name == NEGATIVE_ZERO
     active = _active(xs)
-    parts = [f"zeros of {k}" for k in _zeroed_alone(active)] + ["ties of arguments"] * (len(active) > 1)
+    parts = [f"zeros of {k}" for k in _zeroed_alone(active)]
+    parts += [f"{point} of arguments" for point in OF_ARGUMENTS if len(active) > 1]
+    parts += [NEGATIVE_ZERO] * all(np.size(xs[k]) == 1 for k in active)
     return name in POINTS or name in parts
 
 
@@ -82,8 +87,10 @@ def _moved(xs: Sequence[Any], rng: np.random.Generator, name: str, change: Chang
     if name == "zeros":
         for k in _zeroed_alone(active):
             yield f" of {k}", [change(x, rng) if i == k else x for i, x in enumerate(xs)]
-    if name == "ties" and len(active) > 1:
-        yield " of arguments", _same_arguments(xs, active)
+    if name in OF_ARGUMENTS and len(active) > 1:
+        yield " of arguments", OF_ARGUMENTS[name](xs, active)
+    if name == "one entry zero" and active and all(np.size(xs[k]) == 1 for k in active):  # zeros are another point
+        yield " of negative sign", [_negative_zero(x, rng) if k in active else x for k, x in enumerate(xs)]
 
 
 Change = Callable[[Any, np.random.Generator], Any]
@@ -104,10 +111,27 @@ def _perturbed(x: np.ndarray, rng: np.random.Generator) -> Any:
     return x + 0.5 * dirs.input_scale(x) * dirs.normal(rng, x) if np.any(x) else dirs.normal(rng, x)
 
 
+def _zeros(x: np.ndarray, rng: np.random.Generator) -> Any:
+    """Zeros, every second one of which is negative."""
+    new = np.zeros_like(x)
+    new.flat[1::2] = MINUS_ZERO if new.dtype.kind == "c" else -0.0
+    return new
+
+
 def _one_entry_zero(x: np.ndarray, rng: np.random.Generator) -> Any:
     new = x.copy()
     if new.size > 1:
         new.flat[rng.integers(new.size)] = 0
+    return new
+
+
+def _singular(x: np.ndarray, rng: np.random.Generator) -> Any:
+    """Square matrices of one rank less, exactly: elimination finds the pivot of a row of zeros to be zero, and that of
+    two equal rows only to rounding."""
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] < 2:
+        return x
+    new = x.copy()
+    new[..., -1, :] = 0
     return new
 
 
@@ -121,21 +145,34 @@ def _ties(x: np.ndarray, rng: np.random.Generator) -> Any:
 
 
 def _same_arguments(xs: Sequence[Any], active: Sequence[int]) -> list[Any]:
-    """Arguments of one shape and dtype equal to the first of them."""
+    """The first of the arguments of one kind in the place of the others too, the same object."""
     out = list(xs)
     for k in active:
-        first = next(
-            i for i in active if shape_of(xs[i]) == shape_of(xs[k]) and type(xs[i]) is type(xs[k])
-            and dtype_of(xs[i]) == dtype_of(xs[k])
-        )  # fmt: skip
-        out[k] = xs[first].copy() if type(xs[first]) is np.ndarray else xs[first]
+        out[k] = xs[_first_of_kind(xs, active, k)]
     return out
+
+
+def _opposite_arguments(xs: Sequence[Any], active: Sequence[int]) -> list[Any]:
+    """Arguments of one kind equal to the first of them and its negative, in turn."""
+    out = list(xs)
+    found: dict[int, int] = {}
+    for k in active:
+        first = _first_of_kind(xs, active, k)
+        found[first] = found.get(first, 0) + 1
+        out[k] = xs[first] if found[first] % 2 else -xs[first]
+    return out
+
+
+def _first_of_kind(xs: Sequence[Any], active: Sequence[int], k: int) -> int:
+    """The first argument of the same shape, dtype and Python type as another."""
+    kinds = [(type(x), shape_of(x), dtype_of(x)) for x in xs]
+    return next(i for i in active if kinds[i] == kinds[k])
 
 
 #: name -> change of one value; the numeric derivative tells where a point lies outside the domain
 POINTS: dict[str, Change] = {
     "perturbed": _in_kind(_perturbed),
-    "zeros": _in_kind(lambda x, rng: np.zeros_like(x)),
+    "zeros": _in_kind(_zeros),
     "ones": _in_kind(lambda x, rng: np.ones_like(x)),
     "one entry zero": _in_kind(_one_entry_zero),
     "negated": _in_kind(lambda x, rng: -x),
@@ -143,11 +180,29 @@ POINTS: dict[str, Change] = {
     "tiny": _in_kind(lambda x, rng: TINY * x),
     "integers": _in_kind(lambda x, rng: np.round(2 * x)),
     "ties": _in_kind(_ties),
+    "minus ones": _in_kind(lambda x, rng: np.full_like(x, -1)),
+    "imaginary": _in_kind(lambda x, rng: x - x.real if x.dtype.kind == "c" else x),
+    "singular": _in_kind(_singular),
 }
+#: the points that have a part in which arguments of one kind are tied to each other
+OF_ARGUMENTS: dict[str, Callable[[Sequence[Any], Sequence[int]], list[Any]]] = {
+    "negated": _opposite_arguments, "ties": _same_arguments,
+}  # fmt: skip
+NEGATIVE_ZERO = "one entry zero of negative sign"
+_negative_zero = _in_kind(lambda x, rng: np.full_like(x, MINUS_ZERO if x.dtype.kind == "c" else -0.0))
 
 
 def _equal(xs: Sequence[Any], ys: Sequence[Any]) -> bool:
-    return all(
-        x is y or (is_inexact(dtype_of(x)) and np.array_equal(x, y, equal_nan=True))
+    """Equal values, objects that are the same in both where they are in one, and signs of zeros."""
+    return _repeated(xs) == _repeated(ys) and all(
+        x is y or (is_inexact(dtype_of(x)) and np.array_equal(x, y, equal_nan=True) and _signs(x) == _signs(y))
         for x, y in zip(xs, ys, strict=True)
     )
+
+
+def _repeated(xs: Sequence[Any]) -> list[int]:
+    return [next(i for i, y in enumerate(xs) if y is x) for x in xs]
+
+
+def _signs(x: Any) -> list[bytes]:
+    return [np.signbit(part).tobytes() for part in (np.real(x), np.imag(x))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,7 +55,8 @@ def check_primitive(
     Implementation against abstract evaluation; no mutation, no alias; forward mode against numeric derivatives;
     reverse mode as the transpose of forward mode; linearity; a hand-written vjp against the one derived from jvp;
     order 2 at one smooth sample of each kind (at all of them where `slow`); the batching rule against the loop; the
-    staged program against the eager run. At those smooth samples, forward and reverse mode at points beside them too.
+    staged program against the eager run. At those smooth samples, forward and reverse mode at points beside them too;
+    at one of them order 2 with operands of zeros.
 
     Parameters
     ----------
@@ -134,11 +135,12 @@ def _check_seed(
         samples = list(p.samples(np.random.default_rng(seed)))
     except Exception as e:
         message = f"drawing the samples raised {type(e).__name__}: {e}"
-        report.fail(Failure(p.name, "samples", "impl", "runs", message, module=p.module))
+        report.fail(Failure(p.name, "samples", "impl", "samples", message, seed=seed, module=p.module))
         return
     if not samples and "samples" not in report.missing:
         report.missing.append("samples")
     chosen = range(len(samples)) if slow else _largest_of_each_kind(samples)
+    deep = range(len(samples)) if slow else _plainest(samples, chosen)
     for k, s in enumerate(samples):
         if only is not None and only[0] != k:
             continue
@@ -147,7 +149,7 @@ def _check_seed(
         elif dtype is not None:
             continue
         report.samples += 1
-        check = _SampleCheck(p, report, s, k, seed, order if k in chosen else 1, points if k in chosen else ())
+        check = _SampleCheck(p, report, s, k, seed, order, points, chosen=k in chosen, deep=k in deep)
         if only is not None and only[1] is not None:
             check.run_beside((only[1],), [m for m in modes if m in ("fwd", "rev")])
         else:
@@ -184,13 +186,31 @@ def _largest_of_each_kind(samples: Sequence[Sample]) -> set[int]:
     return {k for _, k in largest.values()}
 
 
+def _plainest(samples: Sequence[Sample], chosen: Collection[int]) -> list[int]:
+    """Of the samples chosen, the first of those with the most operands in double precision."""
+    counts = {k: sum(dtype_of(a) == np.float64 for a in samples[k].args) for k in sorted(chosen)}
+    return [max(counts, key=lambda k: counts[k])] if counts else []
+
+
 class _SampleCheck:
     """All checks of one sample but that of the batching rule, which needs several draws."""
 
     def __init__(
-        self, p: Primitive, report: Report, s: Sample, k: int, seed: int, order: int, points: Sequence[str]
-    ):  # fmt: skip
-        self.p, self.report, self.sample, self.order, self.points = p, report, s, order, points
+        self,
+        p: Primitive,
+        report: Report,
+        s: Sample,
+        k: int,
+        seed: int,
+        order: int,
+        points: Sequence[str],
+        *,
+        chosen: bool,
+        deep: bool,
+    ):
+        self.p, self.report, self.sample, self.chosen = p, report, s, chosen
+        self.order, self.points = (order, points) if chosen else (1, ())
+        self.order_at_zeros = self.order if deep else 1
         self.seed = (seed, k)
         self.rng = np.random.default_rng(self.seed)
         self.name = f"{k} of seed {seed}: {s!r}"
@@ -198,6 +218,10 @@ class _SampleCheck:
     def fail(self, rule: str, mode: str, layer: str, message: str, **details: Any) -> None:
         p = self.p
         self.report.fail(Failure(p.name, rule, mode, layer, message, sample=self.name, module=p.module, **details))
+
+    def draws(self, purpose: str) -> np.random.Generator:
+        """Random numbers that do not depend on what else is checked, so that a case comes out the same alone."""
+        return np.random.default_rng((*self.seed, *purpose.encode()))
 
     def guarded(self, rule: str, mode: str, check: Any) -> None:
         """A rule that raises is wrong, whatever it raises."""
@@ -219,7 +243,7 @@ class _SampleCheck:
         if active and chosen:
             self.differentiate(chosen, active)
         if "jit" in modes:
-            check_staging(self.p, self.report, self.sample, self.name, self.outs, self.rng, active)
+            check_staging(self.p, self.report, self.sample, self.name, self.outs, self.draws("staging"), active)
         if active and chosen and len(self.report.failures) == failed:
             self.beside(self.points, chosen, active)
 
@@ -240,7 +264,7 @@ class _SampleCheck:
                 self.rules(active, composed=composed), values, rng, self.report, modes=modes, sample=self.name,
                 beside=name, seed=self.seed[0], thorough=False,
             )  # fmt: skip
-            check_point(point)
+            check_orders(point, self.order_at_zeros if name.startswith("zeros") else 1)
 
     def active(self) -> list[int]:
         """The operands that the primitive has a derivative in."""
@@ -339,7 +363,9 @@ class _SampleCheck:
         pointwise = s.nonsmooth and bool(products[p.code])
         for k in active if len(active) > 1 or pointwise else ():
             check_point(self.point([k], modes, value=pointwise, thorough=False, kinks_declared=s.nonsmooth))
-        point = self.point(active, modes, value=not s.nonsmooth, kinks_declared=s.nonsmooth)
+        point = self.point(
+            active, modes, value=not s.nonsmooth, kinks_declared=s.nonsmooth, special=self.chosen and not s.nonsmooth
+        )
         check_point(point)
         if s.nonsmooth:
             check_between(point, "fwd")
@@ -418,7 +444,7 @@ class _SampleCheck:
             outs = p.bind(*args, **s.params)
             return [y for y, kept in zip(outs, self.outs, strict=True) if is_inexact(dtype_of(kept))]
 
-        cts = dirs.cotangents(self.rng, [y for y in self.outs if is_inexact(dtype_of(y))])
+        cts = dirs.cotangents(self.draws("linear"), [y for y in self.outs if is_inexact(dtype_of(y))])
         _, f_jvp = linearize(f, *xs)
         pairs = [
             ("linearized = jvp", f_jvp(*ts), jvp(f, xs, ts)[1]),

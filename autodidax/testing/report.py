@@ -11,6 +11,17 @@ import numpy as np
 from autodidax import errors
 
 LINES = 15  # of one failure, as shown
+VERBS = {
+    "complete": "is missing",
+    "precision": "is imprecise, it loses digits",
+    "samples": "cannot be used",
+    "runs": "raises",
+}
+ABOUT_USE = {
+    "complete": "write what is missing; error.report.missing lists it",
+    "samples": "correct the samples",
+}
+ABOUT_ALL = ("is missing", "cannot be used")  # what is said of a subject, and not of one mode
 
 
 @dataclass
@@ -38,9 +49,11 @@ class Failure:
     module: str = ""
 
     def __str__(self) -> str:
-        verb = "missing" if self.layer == "complete" else "imprecise" if self.layer == "precision" else "wrong"
-        where = [self.layer, self.mode, f"order {self.order}"] + [self.path] * bool(self.path)
-        lines = [f"{self.subject}: {self.rule} is {verb} ({', '.join(where)})", f"  {self.message}"]
+        verb = VERBS.get(self.layer, "is wrong")
+        where = [self.layer] if verb in ABOUT_ALL else [self.layer, self.mode, f"order {self.order}"]
+        where += [self.path] * bool(self.path)
+        rule = "the function itself" if (self.rule, self.layer) == ("impl", "runs") else self.rule
+        lines = [f"{self.subject}: {rule} {verb} ({', '.join(where)})", f"  {self.message}"]
         point = self.point + (f", seed {self.seed}" if self.seed is not None else "") if self.point else ""
         if not self.point and self.seed is not None and not self.sample:
             point = f"seed {self.seed}"
@@ -64,7 +77,8 @@ class Report:
 
     `inconclusive` lists the points where the numeric estimate was not good enough to judge by (a kink, noise, the edge
     of the domain): they are never counted as passes. `warnings` lists rules that lose digits; with `strict` they are
-    failures. `points` counts the points beside the given one that were judged, by name.
+    failures. `points` counts the points beside the given one that were judged, by name, and `outside` those at which
+    the function raised an exception.
     """
 
     subject: str
@@ -74,6 +88,9 @@ class Report:
     checks: Counter[str] = field(default_factory=Counter)
     inconclusive: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # what to know of the outcome
+    not_finite: list[str] = field(default_factory=list)  # the samples at which nothing of the result is finite
+    outside: Counter[str] = field(default_factory=Counter)  # points beside the given one at which the function raised
     missing: list[str] = field(default_factory=list)
     overrides: dict[str, Any] = field(default_factory=dict)
     points: Counter[str] = field(default_factory=Counter)
@@ -104,21 +121,31 @@ class Report:
         else:
             self.warnings.append(warning)
 
-    def raise_if_failed(self) -> Report:
+    def raise_if_failed(self, cause: BaseException | None = None) -> Report:
+        """The report itself, where nothing failed; otherwise CheckError is raised, from its cause if there is one."""
         if self.failures:
             more = len(self.failures) - 1
             text = str(self.failures[0]) + (f"\n  and {more} more, in the report" if more else "")
-            raise errors.CheckError(
-                text, report=self, mend="correct the rule; error.report.failures lists every disagreement"
-            )
+            text += "".join(f"\n  note: {note}" for note in self.notes)
+            mend = "correct the rule; error.report.failures lists every disagreement"
+            if self.failures[0].rule == "impl":
+                mend = "see to the function itself before its rules"
+            elif self.failures[0].layer in ABOUT_USE:
+                mend = ABOUT_USE[self.failures[0].layer]
+            raise errors.CheckError(text, report=self, mend=mend) from cause
         return self
 
     def __str__(self) -> str:
         counts = ", ".join(f"{mode} {n}" for mode, n in sorted(self.checks.items())) or "nothing compared"
         state = "ok" if self.ok else f"FAIL ({len(self.failures)})"
+        if self.ok and self.samples and len(set(self.not_finite)) == self.samples:
+            state = "not judged, since the function's result is not finite"
         lines = [f"{self.subject}: {state}; {counts}; {len(self.inconclusive)} inconclusive; margin {self.worst:.2g}"]
         if self.points:
             lines.append("  points: " + ", ".join(f"{name} {n}" for name, n in self.points.items()))
+        if self.outside:
+            lines.append("  the function raises at: " + ", ".join(f"{name} {n}" for name, n in self.outside.items()))
+        lines += [f"  note: {note}" for note in self.notes]
         lines += [f"  override: {name}={value}" for name, value in self.overrides.items()]
         lines += [f"  skipped: {reason}" for reason in self.skipped]
         lines += [f"  missing: {what}" for what in self.missing]

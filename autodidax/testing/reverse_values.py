@@ -40,6 +40,11 @@ def check_cotangent(point: Point, gs: list[Any]) -> None:
         if not np.all(judged | ~finite):
             point.unsure("rev", f"{point.rules.label(k)}: {unjudged(point, judged | ~finite, at_kink)}")
             check_between(point, "rev")
+        if not point.beside:
+            for small in dirs.along_small_entries(point.rng, point.xs[k], gs[k]):
+                ts = [small if i == k else None if v is None else np.zeros_like(v) for i, v in enumerate(point.ts)]
+                if not point.failed:
+                    _compare_along(point, gs, point.cts, k, ts, relative=True)
     _in_double_precision(point)
 
 
@@ -156,16 +161,30 @@ def _confirmed(
     if difference <= tolerance:
         point.report.passed("rev", difference / tolerance)
         return True
+    rounded = point.estimate(ts, rounded=True)
+    expected = rounded.value if np.isfinite(got) else np.full_like(rounded.value, np.nan)
+    if np.any(known & ~rounded.conclusive(expected, point.precision)):
+        return False
+    if not given:
+        got, want, more = _pairing(point, gs, cts, k, ts, rounded.only(known))
+        tolerance, difference = max(tolerance, more), abs(got - want)
     if not np.all(linear_there(point, ts, est) | ~known) or _seen_from_afar(point, cts, ts, got, est):
         return False
     terms = float(np.sum(np.abs(pack(cts) * est.value)))
-    if np.isfinite(got) and not given and (point.beside or difference <= digits.ROUNDING * terms):
-        noise = _wiggle(point, cts, k, ts) + digits.amplified(point, terms)
+    if np.isfinite(got) and not given:
+        noise = _rounding(point, cts, k, ts)
+        if point.beside or difference <= digits.ROUNDING * terms:
+            noise += _wiggle(point, cts, k, ts) + digits.amplified(point, terms)
         if difference <= tolerance + ERRORS * noise:
             digits.warn(point, "rev", np.array([difference]), np.array([abs(want)]), None)
             return True
     _wrong_pairing(point, k, ts, got, want, tolerance)
     return True
+
+
+def _rounding(point: Point, cts: list[Any], k: int, ts: list[Any]) -> float:
+    """How far the pairing moves with other rounding errors in the rule."""
+    return float(point.rounding_reverse(cts, pack(dirs.only(ts, k))))
 
 
 def _wiggle(point: Point, cts: list[Any], k: int, ts: list[Any]) -> float:

@@ -60,7 +60,7 @@ def _guarded(rule: Any) -> Any:
             result = rule(*args)
         except (RuleRaised, StructureMismatch):
             raise
-        except Exception as e:  # a rule that raises is wrong, whatever it raises
+        except (Exception, SystemExit) as e:  # a rule that raises is wrong, whatever it raises
             raise RuleRaised(str(e)) from e
         is_pair = isinstance(result, tuple) and len(result) == 2 and callable(result[1])
         return (result[0], _guarded(result[1])) if is_pair else result
@@ -124,6 +124,7 @@ def forward_map(rules: Rules, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Rul
         _, tys = rule(points, ts)
         return [np.zeros_like(ys[k]) if tys[k] is None else tys[k] for k in outs]
 
+    pushed.__name__ = f"jvp of {rules.name}"
     labels = [rules.label(k) for k in active] + [f"tangent of {rules.label(k)}" for k in active]
     return traced_rules(pushed, rules.name, labels, rules.rule_names), len(active)
 
@@ -144,6 +145,7 @@ def reverse_map(rules: Rules, xs: Sequence[Any], ys: Sequence[Any]) -> tuple[Rul
         gs = pull(cts)
         return [np.zeros_like(xs[k]) if gs[k] is None else gs[k] for k in active]
 
+    pulled.__name__ = f"vjp of {rules.name}"
     labels = [rules.label(k) for k in active] + [f"cotangent of output {k}" for k in outs]
     return traced_rules(pulled, rules.name, labels, rules.rule_names), len(active)
 

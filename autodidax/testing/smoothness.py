@@ -74,6 +74,11 @@ def linear_there(point: Point, ts: list[Any], est: Estimate) -> np.ndarray:
     return linear
 
 
+def jumps_there(point: Point) -> bool:
+    """Whether an output of f jumps at the point, in one of some directions."""
+    return any(_jumps(point, dirs.tangents(point.rng, point.xs)) for _ in range(DIRECTIONS))
+
+
 def _jumps(point: Point, ts: list[Any]) -> bool:
     """Whether an output of f is far from its value at the point right beside it, along `ts`."""
     here = pack(point.ys)

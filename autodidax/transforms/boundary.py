@@ -82,6 +82,15 @@ def check_arity(error: TypeError, transform: str, *calls: tuple[Any, str, int]) 
             ) from None
 
 
+def called(transform: str, how: str, fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """`fun(*args, **kwargs)`; a function that does not take these arguments is told of `how` it is called."""
+    try:
+        return fun(*args, **kwargs)
+    except TypeError as error:
+        check_arity(error, transform, (fun, how, len(args)))
+        raise
+
+
 def _takes(fun: Any, n: int) -> bool:
     """Whether a function takes n positional arguments, as far as its signature shows."""
     try:
@@ -145,7 +154,7 @@ def described(x: Any) -> str:
     if isinstance(x, ndarray):
         return f"an array of shape {x.shape} and dtype {x.dtype}"
     name = type(x).__name__
-    return "None" if x is None else f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
+    return "None" if x is None else f"{'an' if name[0] in 'aeiouAEIO' and name != 'ufunc' else 'a'} {name}"
 
 
 _INPUTS = "pass numbers or arrays of numbers, or trees of them; close over other values"

@@ -14,7 +14,7 @@ from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
 from autodidax.core.primitive import Primitive, Sample
 from autodidax.primitives.shape import reduce_sum
 from autodidax.transforms.backward import fit_ct, transpose_record
-from autodidax.transforms.boundary import as_output, check_callable, described, is_float0, name_of, zero_tangent
+from autodidax.transforms.boundary import as_output, called, check_callable, described, is_float0, name_of, zero_tangent
 from autodidax.transforms.calls import spread
 from autodidax.transforms.custom_calls import by_rows
 from autodidax.transforms.host_functions import (
@@ -51,7 +51,7 @@ class FromFunction(Primitive):
         self._samples = samples
         self._avals: dict[Any, list[ShapedArray]] = {}
         if jvp is None and vjp is None:
-            self.nondifferentiable = "primitive_from was given neither jvp nor vjp for it"
+            self.nondifferentiable = "primitive_from was given neither jvp= nor vjp= for it"
         else:
             self.vjp = self._pull
 
@@ -176,7 +176,8 @@ class FromFunction(Primitive):
         if self._jvp is None:
             return self._transposed_vjp(outs, primals, tangents, params)
         ts = [zero_tangent(x) if t is None else t for x, t in zip(primals, tangents, strict=True)]
-        result = self._jvp(self._out(outs), tuple(primals), tuple(ts), **params)
+        values = self._out(outs), tuple(primals), tuple(ts)
+        result = called(self.name, "jvp(out, primals, tangents)", self._jvp, *values, **params)
         found = self._listed("jvp", result, len(outs)) if self.multiple_results else [result]
         return [None if t is None or is_float0(t) else self._tangent(t, o) for t, o in zip(found, outs, strict=True)]
 
@@ -185,7 +186,7 @@ class FromFunction(Primitive):
         if shape_of(t) != shape_of(out):
             raise errors.ShapeError(
                 f"{self.name}: its jvp returned a tangent of shape {shape_of(t)} for a result of shape {shape_of(out)}",
-                mend="return a tangent of the result's shape",
+                mend="return a tangent of the result's shape from the function that was given as jvp=",
             )
         return fit_ct(t, shape_of(out), dtype_of(out))
 
@@ -212,15 +213,26 @@ class FromFunction(Primitive):
         if self._vjp is None:
             return self._transposed_jvp(cts, outs, primals, active, params)
         cts = [zero_tangent(o) if c is None else c for c, o in zip(cts, outs, strict=True)]
-        result = self._vjp(self._out(cts), self._out(outs), tuple(primals), **params)
+        values = self._out(cts), self._out(outs), tuple(primals)
+        result = called(self.name, "vjp(ct, out, primals)", self._vjp, *values, **params)
         gs = self._listed("vjp", result, len(primals))
+        shapes = {shape_of(o) for o in outs}
         return [
-            None if g is None or not on or is_float0(g) else fit_ct(self._ct(g), shape_of(x), dtype_of(x))
-            for g, x, on in zip(gs, primals, active, strict=True)
+            None if g is None or not on or is_float0(g) else self._ct(g, k, x, shapes)
+            for k, (g, x, on) in enumerate(zip(gs, primals, active, strict=True))
         ]
 
-    def _ct(self, g: Any) -> Any:
-        return as_output(g, lambda: f"{self.name}: the cotangent that its vjp returned")
+    def _ct(self, g: Any, k: int, x: Any, out_shapes: set[tuple[int, ...]]) -> Any:
+        """The cotangent of operand k. One of a result's shape is summed over the axes along which the operand was
+        broadcast."""
+        g = as_output(g, lambda: f"{self.name}: the cotangent that its vjp returned")
+        shape, own = shape_of(x), shape_of(g)
+        if own != shape and not (own in out_shapes and _broadcasts(shape, own)):
+            raise errors.ShapeError(
+                f"{self.name}: its vjp returned a cotangent of shape {own} for operand {k}, which has shape {shape}",
+                mend="return a cotangent of the operand's shape from the function that was given as vjp=",
+            )
+        return fit_ct(g, shape, dtype_of(x))
 
     def _out(self, outs: Sequence[Any]) -> Any:
         return list(outs) if self.multiple_results else outs[0]
@@ -231,7 +243,7 @@ class FromFunction(Primitive):
             wanted = f"one entry for each {'operand' if rule == 'vjp' else 'result'}, here {count}"
             raise errors.TreeError(
                 f"{self.name}: its {rule} must return a list with {wanted}, it returned {got}",
-                mend="return a list, with None for zeros",
+                mend=f"return a list from the function that was given as {rule}=, with None for zeros",
             )
         return list(result)
 
@@ -272,6 +284,13 @@ class FromFunction(Primitive):
             yield entry if isinstance(entry, Sample) else Sample(tuple(entry), {})
 
 
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    try:
+        return np.broadcast_shapes(shape, to) == to
+    except ValueError:
+        return False
+
+
 def _signature(avals: Sequence[ShapedArray], params: dict[str, Any]) -> Any:
     """A call's avals and parameters as a hashable key, None where there is none."""
     key = tuple(avals), tuple(sorted(params.items()))
@@ -306,7 +325,8 @@ def primitive_from(
     name : unique in the registry; by default the function's.
     jvp : `jvp(out, primals, tangents, **params)` returns the tangent of the result (with multiple_results: a list);
         the tangents of operands that do not vary are zeros (float0 for integers), and None may be returned for zero.
-    vjp : `vjp(ct, out, primals, **params)` returns a list with one cotangent for each operand, None for zero.
+    vjp : `vjp(ct, out, primals, **params)` returns a list with one cotangent for each operand, None for zero: of the
+        operand's shape, or of that of a result to which the operand was broadcast (it is then summed).
         Rules are written with traceable operations (operators, autodidax.numpy, other primitives): then derivatives of
         all orders follow. If one of the two is given, the other is its transpose, for which it must be linear in the
         tangents (or in the cotangent). They see one row at a time, whatever `vmap` is. With neither, there is no

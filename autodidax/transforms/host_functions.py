@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -133,7 +134,11 @@ class HostFunction:
     def __call__(self, *values: Any, lead: tuple[int, ...] = ()) -> list[Any]:
         """The results; `lead` are batch axes in front of the declared shapes."""
         args, kwargs = self.join([np.array(x)[()] for x in values])
-        out = self.fun(*args, **kwargs)
+        try:
+            out = self.fun(*args, **kwargs)
+        except Exception as error:
+            self._note(error)
+            raise
         if self.out_tree is None:
             return []
         leaves, treedef = tree.flatten(out)
@@ -149,6 +154,11 @@ class HostFunction:
             checked_result(f"{self.what}: result {k}", x, a.update(shape=(*lead, *a.shape)), self.where)
             for k, (x, a) in enumerate(zip(leaves, self.out_avals, strict=True))
         ]
+
+    def _note(self, error: BaseException) -> None:
+        """Have an error say which callback raised it, and the line of the program that calls it."""
+        place = "" if self.where is None else f" ({os.path.basename(self.where[0])}:{self.where[1]})"
+        error.add_note(f"raised by the callback of a program: {self.what}{place}")
 
     def join(self, values: Sequence[Any]) -> tuple[Any, dict[str, Any]]:
         """The user's args and kwargs: the values in their trees, with what was set aside."""

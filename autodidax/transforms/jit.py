@@ -147,7 +147,8 @@ def jit(
     Parameters
     ----------
     static_argnums, static_argnames : arguments that are hashed and compared instead of traced.
-    donate_argnums, donate_argnames, keep_unused, inline : accepted for JAX's sake, without effect.
+    donate_argnums, donate_argnames, keep_unused, inline : accepted for JAX's sake, without effect; arguments to donate
+        must exist.
     backend : the compiler to use; "numpy".
 
     Raises
@@ -162,9 +163,14 @@ def jit(
     0.0
     """
     if fun is None:
-        return lambda f: jit(f, static_argnums=static_argnums, static_argnames=static_argnames, backend=backend)
+        return lambda f: jit(
+            f, static_argnums=static_argnums, static_argnames=static_argnames, donate_argnums=donate_argnums,
+            donate_argnames=donate_argnames, backend=backend,
+        )  # fmt: skip
     check_callable("jit", fun)
     statics = StaticArguments("jit", fun, static_argnums, static_argnames, parameter_names(fun))
+    if donate_argnums is not None or donate_argnames is not None:
+        StaticArguments("jit", fun, donate_argnums, donate_argnames, parameter_names(fun), "donated")
     no_statics = not statics.nums and not statics.names
     own: dict[Any, Any] = {}
     with contextlib.suppress(TypeError):  # neither hashable nor weakly referable: the programs live with this wrapper

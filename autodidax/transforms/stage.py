@@ -91,6 +91,8 @@ class StageTrace(Trace):
         out = p.abstract_eval(*[a.aval for a in atoms], **params)
         if p.multiple_results:
             return self.emit(p, atoms, params, list(out))
+        if len(atoms) == 2 and out.dtype.kind in "iu":
+            check_literals(atoms, out.dtype)
         return self.emit(p, atoms, params, [out])[0]
 
     def emit(self, p: Any, atoms: list[Any], params: dict[str, Any], avals: list[ShapedArray]) -> list[Any]:
@@ -110,6 +112,15 @@ class StageTrace(Trace):
         used = {v for e in jaxpr.eqns for v in e.invars if type(v) is Var} | {v for v in out_atoms if type(v) is Var}
         jaxpr.constvars = [v for v in jaxpr.constvars if v in used]
         return ClosedJaxpr(jaxpr, [self.consts[v] for v in jaxpr.constvars]), [x for x, _ in captured]
+
+
+def check_literals(atoms: Sequence[Any], dtype: np.dtype) -> None:
+    """Raise, as NumPy does when it computes, for a Python integer that the integers beside it do not hold."""
+    for a in atoms:
+        if type(a) is Literal and type(a.val) is int:
+            limits = np.iinfo(dtype)
+            if not limits.min <= a.val <= limits.max:
+                raise OverflowError(f"Python integer {a.val} out of bounds for {dtype}")
 
 
 def prune(eqns: list[JaxprEqn], out_atoms: Sequence[Any]) -> list[JaxprEqn]:

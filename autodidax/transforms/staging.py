@@ -32,18 +32,22 @@ from autodidax.transforms.stage import stage
 class StaticArguments:
     """Which arguments of a function are static: part of the program's identity instead of its inputs."""
 
-    __slots__ = ("transform", "fun", "nums", "names")
+    __slots__ = ("transform", "fun", "kind", "nums", "names")
 
-    def __init__(self, transform: str, fun: Any, static_argnums: Any, static_argnames: Any, names: tuple[str, ...]):
-        nums = _listed(static_argnums, int)
-        strs = _listed(static_argnames, str)
+    def __init__(
+        self, transform: str, fun: Any, argnums: Any, argnames: Any, names: tuple[str, ...], kind: str = "static"
+    ):
+        nums = _listed(argnums, int)
+        strs = _listed(argnames, str)
+        short = kind.removesuffix("d")  # donated arguments are those of donate_argnums
         if nums is None or strs is None:
             raise errors.ArgumentError(
-                f"{transform}: static_argnums are integers and static_argnames strings, got {static_argnums!r} and "
-                f"{static_argnames!r}",
-                mend="write static_argnums=(1,) or static_argnames=('n',)",
+                f"{transform}: {short}_argnums are integers and {short}_argnames strings, got {argnums!r} and "
+                f"{argnames!r}",
+                mend=f"write {short}_argnums=(1,) or {short}_argnames=('n',)",
             )
         self.transform = transform
+        self.kind = kind
         self.fun = fun
         self._check(nums, strs, names)
         self.nums = set(nums) | {names.index(s) for s in strs if s in names}
@@ -60,7 +64,7 @@ class StaticArguments:
         if outside or unknown:
             raise errors.ArgumentError(
                 f"{self.transform}: {name_of(self.fun)} has no argument {', '.join(map(repr, outside + unknown))} that "
-                "could be static",
+                f"could be {self.kind}",
                 mend=f"choose among its parameters: {', '.join([*names, *keyword_only]) or 'it has none'}",
             )
 

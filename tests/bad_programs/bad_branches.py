@@ -166,7 +166,7 @@ def switch_with_a_boolean():
 @bad(
     TypeError,
     """
-    ArgumentError: switch takes an index, a list of functions, and operands
+    ArgumentError: switch takes an index, a list of functions, and operands; for the list it got an empty list
       in: switch_without_branches (here)
       mend: write switch(i, [f, g], x)
     """,
@@ -178,7 +178,7 @@ def switch_without_branches():
 @bad(
     TypeError,
     """
-    ArgumentError: switch takes an index, a list of functions, and operands
+    ArgumentError: switch takes an index, a list of functions, and operands; for the list it got a ufunc
       in: switch_with_branches_apart (here)
       mend: write switch(i, [f, g], x)
     """,
@@ -258,3 +258,27 @@ def select_with_different_shapes():
 )
 def gradient_through_a_loop_that_returns_the_carry_twice():
     grad(lambda x: lax.fori_loop(0, 3, lambda i, x: 2.0 * x, np.ones(2) * x))(1.0)  # <- here
+
+
+@bad(
+    TypeError,
+    """
+    ArgumentError: switch takes an index, a list of functions, and operands; for the list it got a generator
+      in: switch_with_a_generator (here)
+      mend: write switch(i, [f, g], x); make a list of it: list(branches)
+    """,
+)
+def switch_with_a_generator():
+    lax.switch(0, (f for f in (np.sin, np.cos)), X)  # <- here
+
+
+@bad(
+    TypeError,
+    """
+    ArgumentError: switch: branch 0 is a float, not a function
+      in: <lambda> (here), under jit of <lambda>
+      mend: write switch(i, [f, g], x); an entry of a table of values is anp.take(values, i)
+    """,
+)
+def switch_with_numbers():
+    jit(lambda k: lax.switch(k, [1.0, 2.0]))(1)  # <- here

@@ -202,8 +202,8 @@ def choice_with_traced_probabilities():
 @bad(
     TypeError,
     """
-    ConcretizationTypeError: a traced value was given to what takes plain values alone: SeedSequence expects int
-            or sequence of ints for entropy not Traced<i64[]> by jit of draw
+    ConcretizationTypeError: np.random.default_rng: a traced value was given to what takes plain values alone:
+            SeedSequence expects int or sequence of ints for entropy not Traced<i64[]> by jit of draw
       in: draw (here), under jit of draw
       mend: give it a plain value: stop_gradient(x) under grad, pure_callback or debug.callback under jit and
             vmap
@@ -324,7 +324,7 @@ def buffer_of_a_traced_value():
     TracerArrayConversionError: numpy.vectorize: a traced value (f64[3]) cannot become a plain NumPy array under
             grad of loss: its derivative would be lost
       in: loss (here), under grad of loss
-      mend: apply autodidax.vmap to the function
+      mend: write anp.vectorize(f), with autodidax.numpy as anp, or apply autodidax.vmap to the function
     """,
 )
 def vectorize_of_numpy():

@@ -226,10 +226,10 @@ def float_as_an_index():
 @bad(
     TypeError,
     """
-    TracerArrayConversionError: numpy.array: a traced value (f64[1]), which depends on argument 'n' of padded,
-            cannot become a plain NumPy array under jit of padded: it has no value yet
+    TracerIntegerConversionError: a list times a traced integer: a plain integer would repeat the list, which needs
+            its value
       in: padded (here), under jit of padded
-      mend: write anp.array(...), with autodidax.numpy as anp
+      mend: to multiply its entries write np.array([1.0, 2.0]) * n; to repeat it make n static
     """,
 )
 def repeated_list():
@@ -270,3 +270,29 @@ def enumerate_of_a_count():
         return anp.array([x * i for i, c in enumerate(counts) for _ in range(c)])  # <- here
 
     jit(f)(1.0, np.array([1, 2]))
+
+
+@bad(
+    TypeError,
+    """
+    TracerIntegerConversionError: a list times a traced integer: a plain integer would repeat the list, which
+            needs its value
+      in: <lambda> (here), under jit of <lambda>
+      mend: to multiply its entries write np.array([1.0, 2.0]) * n; to repeat it make n static
+    """,
+)
+def list_times_a_count():
+    jit(lambda n: np.sum([1.0, 2.0] * n))(3)  # <- here
+
+
+@bad(
+    TypeError,
+    """
+    TracerIntegerConversionError: a tuple times a traced integer: a plain integer would repeat the tuple, which
+            needs its value
+      in: <lambda> (here), under vmap of <lambda> over axis 0 of size 2
+      mend: to multiply its entries write np.array([1.0, 2.0]) * n; to repeat it make n static
+    """,
+)
+def count_times_a_tuple_under_vmap():
+    vmap(lambda n: n * (1.0, 2.0))(np.array([1, 2]))  # <- here

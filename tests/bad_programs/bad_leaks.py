@@ -51,7 +51,7 @@ def list_of_values_from_jit():
 @bad(
     TypeError,
     """
-    UnexpectedTracerError: a value traced by jit of step was used after that transform had ended
+    UnexpectedTracerError: np.array: a value traced by jit of step was used after that transform had ended
       in: list_of_values_turned_into_an_array (here)
       mend: return the value from step instead of storing it
     """,

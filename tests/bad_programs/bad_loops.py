@@ -434,3 +434,75 @@ def fori_that_changes_the_dtype():
 )
 def fori_that_returns_the_index_too():
     jit(lambda n: lax.fori_loop(0, n, lambda i, x: (i, x), 0.0))(3)  # <- here
+
+
+@bad(
+    TypeError,
+    """
+    ArgumentError: scan: length is -1
+      in: scan_of_a_negative_length (here)
+      mend: give the number of rows, which is 0 or more
+    """,
+)
+def scan_of_a_negative_length():
+    lax.scan(lambda c, _: (c + 1, None), 0, length=-1)  # <- here
+
+
+@bad(
+    TypeError,
+    """
+    ArgumentError: scan: unroll is 0
+      in: scan_unrolled_zero_times (here)
+      mend: give True, False or a positive integer, or leave it out: it has no effect
+    """,
+)
+def scan_unrolled_zero_times():
+    lax.scan(lambda c, x: (c + x, None), 0.0, X, unroll=0)  # <- here
+
+
+@bad(
+    TypeError,
+    """
+    ArgumentError: fori_loop: unroll is 0.5
+      in: fori_unrolled_by_a_fraction (here)
+      mend: give True, False or a positive integer, or leave it out: it has no effect
+    """,
+)
+def fori_unrolled_by_a_fraction():
+    lax.fori_loop(0, 3, lambda i, x: x + i, 0.0, unroll=0.5)  # <- here
+
+
+@bad(
+    OverflowError,
+    """
+    IntegerRangeError: scan: the carry starts with 300, and comes out as uint8, which does not hold it
+      in: scan_whose_dtype_does_not_hold_the_start (here)
+      mend: start from a value of a wider dtype, e.g. np.int64(0), and compute with that dtype in the body
+    """,
+)
+def scan_whose_dtype_does_not_hold_the_start():
+    lax.scan(lambda c, x: (c + np.uint8(1), None), 300, X)  # <- here
+
+
+@bad(
+    OverflowError,
+    """
+    IntegerRangeError: scan: the carry starts with -1, and comes out as uint8, which does not hold it
+      in: <lambda> (here), under jit of <lambda>
+      mend: start from a value of a wider dtype, e.g. np.int64(0), and compute with that dtype in the body
+    """,
+)
+def scan_whose_dtype_does_not_hold_the_start_under_jit():
+    jit(lambda xs: lax.scan(lambda c, x: (c + np.uint8(1), None), -1, xs))(X)  # <- here
+
+
+@bad(
+    OverflowError,
+    """
+    IntegerRangeError: the Python integer 300 stands beside a value of dtype uint8, which does not hold it
+      in: <lambda> (here), under scan of <lambda>, under jit of <lambda>
+      mend: convert the value first, e.g. with astype(np.int64)
+    """,
+)
+def scan_that_adds_more_than_its_dtype_holds():
+    jit(lambda xs: lax.scan(lambda c, x: (c + 300, None), np.uint8(0), xs))(X)  # <- here

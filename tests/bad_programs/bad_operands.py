@@ -55,8 +55,8 @@ def product_with_a_number():
 @bad(
     ValueError,
     """
-    ShapeError: matmul: shapes (3,) and (4,): the last axis of the first has 3 entries, and the only axis of the
-            second has 4
+    ShapeError: np.dot: matmul: shapes (3,) and (4,): the last axis of the first has 3 entries, and the only axis of
+            the second has 4
       in: <lambda> (here), under grad of <lambda>
       mend: transpose one operand, so that these two sizes agree
     """,
@@ -231,7 +231,7 @@ def reshape_with_minus_one_twice():
 @bad(
     ValueError,
     """
-    AxisError: axis 1 is out of bounds for an array with 1 axes
+    AxisError: np.sum: axis 1 is out of bounds for an array with 1 axes
       in: <lambda> (here), under grad of <lambda>
       mend: give an axis from -1 to 0
     """,
@@ -243,7 +243,7 @@ def axis_out_of_range():
 @bad(
     ValueError,
     """
-    AxisError: axis 2 is out of bounds for an array with 2 axes
+    AxisError: np.transpose: axis 2 is out of bounds for an array with 2 axes
       in: <lambda> (here), under jit of <lambda>
       mend: give an axis from -2 to 1
     """,

@@ -61,7 +61,8 @@ def boolean_mask_of_a_plain_array():
     ConcretizationTypeError: nonzero: the size of the result depends on the values of Traced<f64[3]> by jit of
             places, which are not known
       in: places (here), under jit of places
-      mend: use where(condition, x, y), which keeps the shape; or compute the condition from plain arrays
+      mend: use where(condition, x, y), which keeps the shape; or anp.nonzero(..., size=n); or compute the
+        condition from plain arrays
     """,
 )
 def nonzero_under_jit():
@@ -74,10 +75,11 @@ def nonzero_under_jit():
 @bad(
     TypeError,
     """
-    ConcretizationTypeError: nonzero: the size of the result depends on the values of Traced<bool[3]> by jit of
+    ConcretizationTypeError: where: the size of the result depends on the values of Traced<bool[3]> by jit of
             places, which are not known
       in: places (here), under jit of places
-      mend: use where(condition, x, y), which keeps the shape; or compute the condition from plain arrays
+      mend: use where(condition, x, y), which keeps the shape; or anp.where(..., size=n); or compute the
+        condition from plain arrays
     """,
 )
 def where_with_one_argument_under_jit():
@@ -93,7 +95,8 @@ def where_with_one_argument_under_jit():
     ConcretizationTypeError: flatnonzero: the size of the result depends on the values of Traced<f64[3]> by vmap
             of <lambda> over axis 0 of size 2, which are not known
       in: <lambda> (here), under vmap of <lambda> over axis 0 of size 2
-      mend: use where(condition, x, y), which keeps the shape; or compute the condition from plain arrays
+      mend: use where(condition, x, y), which keeps the shape; or anp.flatnonzero(..., size=n); or compute the
+        condition from plain arrays
     """,
 )
 def flatnonzero_under_vmap():
@@ -106,7 +109,8 @@ def flatnonzero_under_vmap():
     ConcretizationTypeError: argwhere: the size of the result depends on the values of Traced<bool[3]> by jit of
             <lambda>, which are not known
       in: <lambda> (here), under jit of <lambda>
-      mend: use where(condition, x, y), which keeps the shape; or compute the condition from plain arrays
+      mend: use where(condition, x, y), which keeps the shape; or anp.argwhere(..., size=n); or compute the
+        condition from plain arrays
     """,
 )
 def argwhere_under_jit():
@@ -119,7 +123,8 @@ def argwhere_under_jit():
     ConcretizationTypeError: compress: the size of the result depends on the values of Traced<bool[3]> by jit of
             chosen, which are not known
       in: chosen (here), under jit of chosen
-      mend: use where(condition, x, y), which keeps the shape; or compute the condition from plain arrays
+      mend: use where(condition, x, y), which keeps the shape; or anp.compress(..., size=n); or compute the
+        condition from plain arrays
     """,
 )
 def compress_under_jit():
@@ -135,7 +140,8 @@ def compress_under_jit():
     ConcretizationTypeError: extract: the size of the result depends on the values of Traced<bool[3]> by jit of
             <lambda>, which are not known
       in: <lambda> (here), under jit of <lambda>
-      mend: use where(condition, x, y), which keeps the shape; or compute the condition from plain arrays
+      mend: use where(condition, x, y), which keeps the shape; or anp.extract(..., size=n); or compute the
+        condition from plain arrays
     """,
 )
 def extract_under_jit():
@@ -190,7 +196,7 @@ def arange_of_our_own_under_jit():
 @bad(
     TypeError,
     """
-    TracerIntegerConversionError: a traced value (i64[]) was used as a size or a shape, which must be known
+    TracerIntegerConversionError: np.zeros: a traced value (i64[]) was used as a size or a shape, which must be known
       in: padded (here), under jit of padded
       mend: make it static (static_argnums under jit), or take it from a shape, as x.shape[0]
     """,

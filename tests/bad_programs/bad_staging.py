@@ -115,7 +115,7 @@ def string_argument():
 @bad(
     TypeError,
     """
-    DtypeError: jit: argument 'f' of apply is an ufunc, which cannot be traced
+    DtypeError: jit: argument 'f' of apply is a ufunc, which cannot be traced
       in: function_argument (here)
       mend: pass numbers or arrays of numbers; make other arguments static (static_argnums), or close over them
     """,
@@ -221,6 +221,30 @@ def static_position_as_a_name():
 @bad(
     TypeError,
     """
+    ArgumentError: jit: power has no argument 2 that could be donated
+      in: donated_position_that_does_not_exist (here)
+      mend: choose among its parameters: x, n
+    """,
+)
+def donated_position_that_does_not_exist():
+    jit(power, donate_argnums=(2,))  # <- here
+
+
+@bad(
+    TypeError,
+    """
+    ArgumentError: jit: donate_argnums are integers and donate_argnames strings, got 'x' and None
+      in: donated_position_as_a_name (here)
+      mend: write donate_argnums=(1,) or donate_argnames=('n',)
+    """,
+)
+def donated_position_as_a_name():
+    jit(power, donate_argnums="x")  # <- here
+
+
+@bad(
+    TypeError,
+    """
     ArgumentError: jit of power: the static argument 'n' is an Options, which cannot be hashed
       in: static_value_that_is_not_comparable (here)
       mend: pass a hashable value (a tuple instead of a list), or make the argument dynamic
@@ -317,7 +341,7 @@ def make_jaxpr_of_a_string():
 @bad(
     TypeError,
     """
-    TracerIntegerConversionError: a traced value (i64[]) was used as a size or a shape, which must be known
+    TracerIntegerConversionError: np.zeros: a traced value (i64[]) was used as a size or a shape, which must be known
       in: <lambda> (here), under make_jaxpr of <lambda>
       mend: make it static (static_argnums under jit), or take it from a shape, as x.shape[0]
     """,

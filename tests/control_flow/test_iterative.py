@@ -202,7 +202,12 @@ BAD = {
     "matrix of another size": (lambda: cg(np.eye(3), np.ones(2)), errors.ShapeError, "A has shape (3, 3), b has 2"),
     "rectangular": (lambda: gmres(np.ones((2, 3)), np.ones(2)), errors.ShapeError, "A has shape (2, 3), b has 2"),
     "matrix and a tree": (lambda: cg(np.eye(2), (1.0, 2.0)), errors.ShapeError, "A is a matrix, b is a tuple"),
-    "x0 of another shape": (lambda: cg(np.eye(2), np.ones(2), np.ones(3)), errors.ShapeError, "x0 is not like b"),
+    "x0 of another shape": (
+        lambda: cg(np.eye(2), np.ones(2), np.ones(3)),
+        errors.ShapeError,
+        "x0 has shape (3,), where b has",
+    ),
+    "x0 of another tree": (lambda: cg(np.eye(2), np.ones(2), (1.0,)), errors.TreeError, "x0 has another tree than b"),
     "M of another size": (lambda: cg(np.eye(2), np.ones(2), M=np.eye(3)), errors.ShapeError, "M has shape (3, 3)"),
     "map of another shape": (lambda: bicgstab(lambda x: x[:1], np.ones(2)), errors.ShapeError, "(x) has shape (1,)"),
     "map of another dtype": (lambda: gmres(lambda x: 1j * x, np.ones(2)), errors.DtypeError, "has dtype complex128"),

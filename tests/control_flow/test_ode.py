@@ -368,7 +368,7 @@ BAD = {
     "shape of a leaf": (
         lambda: odeint(lambda y, t: (y[0], 0.0), (1.0, Y), T), errors.ShapeError, "leaf 1 of the result of <lambda>",
     ),
-    "tree": (lambda: odeint(lambda y, t: (y, y), 1.0, T), errors.TreeError, "returned the tree"),
+    "tree": (lambda: odeint(lambda y, t: (y, y), 1.0, T), errors.TreeError, "returns another tree than y0"),
     "complex rate of a real state": (
         lambda: odeint(lambda y, t: 1j * y, 1.0, T), errors.DtypeError, "has dtype complex128, that of y0 has float64",
     ),

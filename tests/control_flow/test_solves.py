@@ -373,7 +373,7 @@ BAD = {
     ),
     "matvec of another tree": (
         lambda: lax.custom_linear_solve(lambda x: (x, x), one, lambda m, b: m(b)[0]),
-        errors.TreeError, "(x) has the tree",
+        errors.TreeError, "(x) has another tree than",
     ),
     "matvec of another dtype": (
         lambda: lax.custom_linear_solve(lambda x: 1j * x, one, lambda m, b: np.abs(m(b))),
@@ -401,7 +401,7 @@ BAD = {
     ),
     "residual of another tree": (
         lambda: lax.custom_root(lambda x: (x,), one, lambda f, x: f(x)[0], lambda g, y: y),
-        errors.TreeError, "(x) has the tree",
+        errors.TreeError, "(x) has another tree than",
     ),
     "root of another shape": (
         lambda: lax.custom_root(lambda x: x, one, lambda f, x: 1.0, lambda g, y: y),
@@ -443,3 +443,49 @@ def test_tangent_solve_that_is_not_linear():
     f = lambda y: lax.custom_root(lambda x: x - y, 1.0, lambda f, x: x - f(x), lambda g, y: y * y)
     with pytest.raises(errors.NotLinearError, match="custom_root: <lambda> is not linear in the right-hand side"):
         grad(f)(2.0)
+
+
+def test_an_eager_solve_checks_a_function_that_its_solver_does_not_call():
+    with pytest.raises(errors.ShapeError, match=r"has shape \(2,\), the guess has shape \(3,\)"):
+        lax.custom_root(lambda x: x[:2], B, lambda f, x: x, lambda g, y: y)
+    with pytest.raises(errors.NotLinearError, match="must be linear, and its value at zero is not zero"):
+        lax.custom_linear_solve(lambda x: x + 1.0, B, lambda _, b: b - 1.0)
+
+
+def test_an_operator_that_holds_nan_is_no_affine_one():
+    x = lax.custom_linear_solve(lambda x: np.array([np.nan, np.inf]) * x, np.ones(2), lambda _, b: b)
+    np.testing.assert_array_equal(x, 1.0)
+
+
+def test_a_root_in_integers_has_its_derivative():
+    f = lambda y: lax.custom_root(lambda x: x - y, 1.0, lambda f, x: 2, lambda g, y: y) * 3.0
+    assert type(lax.custom_root(lambda x: x - 2, 1.0, lambda f, x: 2, lambda g, y: y)) is np.float64
+    for d in (grad(f), jit(grad(f)), jacfwd(f)):
+        assert d(2.0) == 3.0
+
+
+# f(x, a), its fixed point at a = 2, and whether df/dx has an eigenvalue of modulus 1 or more there
+DERIVATIVES = {
+    "contraction": (lambda x, a: 0.5 * x + 0.5 * a, 2.0, False),
+    "contraction that a does not move": (lambda x, a: 0.5 * x + 0.0 * a + 1.0, 2.0, False),
+    "identity": (lambda x, a: x + 0.0 * a, 2.0, True),
+    "tangent to the identity": (lambda x, a: x - (x - a) ** 2, 2.0, True),
+    "reflection": (lambda x, a: 2.0 * a - x, 2.0, True),
+    "repelling": (lambda x, a: 2.0 * x - a, 2.0, True),
+}
+
+
+@pytest.mark.parametrize("case", DERIVATIVES)
+def test_derivatives_of_fixed_points_are_those_of_a_contraction_or_nan_in_every_mode(case):
+    f, x0, singular = DERIVATIVES[case]
+    solve = lambda a: lax.fixed_point(f, x0, a, maxiter=60)
+    want = np.nan if singular else 0.0 if "not move" in case else 1.0
+    for d in (grad(solve), jacfwd(solve), lambda a: jvp(solve, (a,), (1.0,))[1], lambda a: vjp(solve, a)[1](1.0)[0],
+              lambda a: linearize(solve, a)[1](1.0), lambda a: vmap(grad(solve))(np.reshape(a, (1,)))[0]):  # fmt: skip
+        np.testing.assert_allclose([d(2.0), jit(d)(2.0)], want, rtol=1e-9)
+
+
+def test_a_singular_fixed_point_has_no_derivative_though_single_entries_converge():
+    f = lambda x, a: x * np.array([1.0, 0.5]) + 0.0 * a
+    solve = lambda a: lax.fixed_point(f, np.zeros(2), a, maxiter=60)
+    assert np.all(np.isnan(jacfwd(solve)(1.0))) and np.all(np.isnan(jacrev(solve)(1.0)[0]))

@@ -182,9 +182,10 @@ def test_assignment_into_a_plain_array(name):
     assert "anp.at" in str(error)
 
 
-def test_missing_names():
-    with pytest.raises(AttributeError, match=r"numpy has it.*limits\.md"):
-        anp.genfromtxt
+def test_missing_names(monkeypatch):
+    monkeypatch.setattr(np, "brand_new", abs, raising=False)
+    with pytest.raises(AttributeError, match=r"numpy has it.*coverage\.md"):
+        anp.brand_new
     with pytest.raises(AttributeError, match="neither has numpy"):
         anp.nothing
 

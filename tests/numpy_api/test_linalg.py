@@ -254,7 +254,7 @@ def test_a_call_of_scipys(case):
 REFUSED = {
     "out": (errors.MutationError, lambda x: anp.dot(x, x, np.empty((2, 2)))),
     "einsum out": (errors.MutationError, lambda x: anp.einsum("ij->ji", x, out=np.empty((2, 2)))),
-    "einsum order": (errors.UnsupportedError, lambda x: anp.einsum("ij->ji", x, order="F")),
+    "einsum signature": (errors.UnsupportedError, lambda x: anp.einsum("ij->ji", x, signature="d->d")),
     "einsum operands": (errors.ArgumentError, lambda x: anp.einsum("ij,jk", x)),
     "einsum output label": (errors.ArgumentError, lambda x: anp.einsum("ij->ik", x)),
     "einsum no ellipsis in output": (errors.ArgumentError, lambda x: anp.einsum("...i->i", x)),

@@ -328,3 +328,52 @@ def test_tolerances_may_be_traced_where_their_values_are_known():
             autodidax.jit(call)(0.5)
     ranks = autodidax.jit(lambda tol: anp.linalg.matrix_rank(a, tol))
     assert [int(ranks(tol)) for tol in (0.5, 1.5, 2.5)] == [3, 2, 1]
+
+
+EMPTY = [(0, 3), (3, 0), (0, 0), (2, 0, 3), (2, 3, 0), (0, 2, 2), (0, 0, 0)]
+ON_EMPTY = {
+    **{f"norm {o}": lambda x, o=o: np.linalg.norm(x, o, (-2, -1)) for o in MATRIX_ORDERS},
+    **{f"norm of vectors {o}": lambda x, o=o: np.linalg.norm(x, o, -1) for o in VECTOR_ORDERS},
+    **{name: lambda x, name=name: getattr(np.linalg, name)(x) for name in MATRIX if name[:3] != "eig"},
+    "matrix_power": lambda x: np.linalg.matrix_power(x, -2), "eigvalsh": np.linalg.eigvalsh,
+    "matrix_rank": np.linalg.matrix_rank,
+    "solve": lambda x: np.linalg.solve(x, np.ones((*x.shape[:-2], x.shape[-1], 2))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("shape", EMPTY, ids=str)
+@pytest.mark.parametrize("name", ON_EMPTY)
+def test_empty_matrices(name, shape):
+    """NumPy's value, or its exception, in both modes and staged."""
+    function, x = ON_EMPTY[name], np.zeros(shape)
+    with np.errstate(all="ignore"):
+        try:
+            want = tree.leaves(function(x))
+        except (ValueError, TypeError) as error:
+            for transform in (under_jvp, autodidax.jit):
+                with pytest.raises(type(error)):
+                    transform(lambda x: tree.leaves(function(x)))(x)
+            return
+        assert_same(autodidax.jit(lambda x: tree.leaves(function(x)))(x), want, exact=False)
+        values, pull = autodidax.vjp(lambda x: [y for y in tree.leaves(function(x)) if y.dtype.kind == "f"], x)
+        (gradient,) = pull(values)
+        assert gradient.shape == shape
+
+
+def test_tolerances_outside_0_to_1_mean_rounding_errors():
+    """As LAPACK reads them."""
+    a = np.arange(9.0).reshape(3, 3)
+    for rcond in (-1.0, 0.0, 1.0, 5.0):
+        want = np.linalg.lstsq(a, np.ones(3), rcond)
+        got = under_jvp(lambda a, r=rcond: list(np.linalg.lstsq(a, np.ones(3), r)))(a)
+        assert got[2] == want[2] == 2
+        np.testing.assert_allclose(got[0], want[0], atol=1e-12)
+
+
+def test_tolerances_of_ranks_broadcast():
+    tolerances = [[0.5], [1.5], [9.0]]
+    for a in (np.diag([3.0, 2.0, 1.0]), np.stack([np.eye(3), np.diag([3.0, 2.0, 1.0])])):
+        for keyword in ("tol", "rtol"):
+            want = np.linalg.matrix_rank(a, **{keyword: tolerances})
+            got = autodidax.jit(lambda a, k=keyword: np.linalg.matrix_rank(a, **{k: tolerances}))(a)
+            assert_same(got, want)

@@ -332,3 +332,42 @@ def test_dynamic_slices(starts, corner):
 def test_an_index_is_hashable_and_readable():
     assert repr((Slot(0), 1)) == "([0], 1)"
     assert {Slot(1): "a"}[Slot(1)] == "a"
+
+
+UPDATES = {
+    "set": lambda part, v: part.set(v),
+    "add": lambda part, v: part.add(v),
+    "subtract": lambda part, v: part.subtract(v),
+    "multiply": lambda part, v: part.multiply(v),
+    "divide": lambda part, v: part.divide(v),
+    "power": lambda part, v: part.power(v),
+    "min": lambda part, v: part.min(v),
+    "max": lambda part, v: part.max(v),
+}
+
+
+@pytest.mark.parametrize("value", ["number", "row"])
+@pytest.mark.parametrize("update", UPDATES)
+def test_a_mask_that_is_not_known_takes_one_value_for_all_its_places(update, value):
+    x = 1.5 + np.random.default_rng(8).normal(size=(4, 3)) ** 2
+    v = np.float64(2.0) if value == "number" else np.array([0.5, 2.0, 3.0])
+
+    def f(x, v):
+        mask = x > 2.0 if value == "number" else x[:, 0] > 2.0
+        return UPDATES[update](at(x)[mask], v)
+
+    np.testing.assert_allclose(ad.jit(f)(x, v), f(x, v))
+    np.testing.assert_allclose(ad.vmap(f, in_axes=(0, None))(np.stack([x, x + 1.0]), v), [f(x, v), f(x + 1.0, v)])
+    total = lambda x, v: np.sum(np.sin(f(x, v)))
+    for staged, plain in zip(*[wrap(ad.grad(total, (0, 1)))(x, v) for wrap in (ad.jit, lambda g: g)], strict=True):
+        np.testing.assert_allclose(staged, plain)
+    staged = ad.jit(ad.jacfwd(f))(x, v)
+    np.testing.assert_allclose(staged, ad.jacfwd(f)(x, v))
+
+
+def test_a_mask_that_is_not_known_keeps_the_dtype_and_refuses_values_for_single_places():
+    f = lambda x, v: at(x)[x > 1].set(v)
+    x = np.arange(3, dtype=np.float32)
+    assert ad.jit(f)(x, 5.0).dtype == np.float32
+    with pytest.raises(errors.NonConcreteBooleanIndexError):
+        ad.jit(f)(x, np.ones(1))

@@ -45,3 +45,25 @@ def test_softmax(name, axis):
     np.testing.assert_allclose(ad.jit(f)(X), getattr(scipy.special, name)(X, axis=axis), rtol=1e-14)
     check_grads(f, (X,), order=2)
     assert ad.jacrev(f)(X.astype(np.float32)).dtype == np.float32
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("level", [0.0, 300.0, -3000.0])
+def test_weights_of_large_numbers_keep_their_digits(dtype, level):
+    x = np.array([level, level + 1, level - 2], dtype)
+    want = np.exp(np.array([0.0, 1, -2])) / np.sum(np.exp([0.0, 1, -2]))
+    eps = np.finfo(dtype).eps
+    np.testing.assert_allclose(ad.grad(special.logsumexp)(x), want, rtol=4 * eps)
+    np.testing.assert_allclose(special.softmax(x), want, rtol=4 * eps)
+    np.testing.assert_allclose(np.exp(special.log_softmax(x)), want, rtol=8 * eps)
+
+
+@pytest.mark.parametrize("level", [0.0, 1e3, -1e5])
+@pytest.mark.parametrize("gap", [5.0, 15.0, 25.0])
+def test_softmax_of_one_entry_far_above_the_other(level, gap):
+    # the slope of the larger one is that of a logistic function, far in its tail
+    x, t = np.array([level, level - gap]), np.array([2.0, -1.0])
+    slope = np.exp(-gap) / (1 + np.exp(-gap)) ** 2
+    ty = ad.jvp(special.softmax, (x,), (t,))[1]
+    np.testing.assert_allclose(ty, [3 * slope, -3 * slope], rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(ad.jit(special.log_softmax)(x)[0], -np.log1p(np.exp(-gap)), rtol=1e-14)

@@ -83,9 +83,12 @@ def symmetric(a):
     return (a + anp.swapaxes(a, -1, -2)) / 2
 
 
+APART = np.diag([0.0, 0.013, 0.031, 0.057])  # so that matrices of integers have no equal eigenvalues
+
+
 def spectral_projector(a):
     """The projector on the eigenvectors of the two smallest eigenvalues, which may lie close together."""
-    v = anp.linalg.eigh(symmetric(a))[1][:, :2]
+    v = anp.linalg.eigh(symmetric(a) + APART)[1][:, :2]
     return v @ v.T
 
 
@@ -96,6 +99,11 @@ def smooth_of_eigenvalues(a):
 def hilbert(x):
     i = np.arange(6)
     return anp.linalg.solve(1 / (i[:, None] + i + 1.0) + anp.diag(x), np.ones(6))
+
+
+def divergence_of_close(x):
+    p, q = special.log_softmax(x), special.log_softmax(x + 1e-4 * np.arange(6))
+    return anp.sum(anp.exp(p) * (p - q))
 
 
 def hashed(x):
@@ -187,6 +195,8 @@ def summed_by_label(x, v):
     return anp.at(x)[np.array([0, 2, 2, 0])].add(v * v)
 
 
+HILBERT = 1 / (np.arange(8)[:, None] + np.arange(8) + 1.0)
+
 FUNCTIONS: dict[str, Correct] = {
     # kinks
     "absolute value": Correct(lambda x: anp.abs(x - 0.3), normal(6)),
@@ -217,7 +227,8 @@ FUNCTIONS: dict[str, Correct] = {
     "solve with a Hilbert matrix": Correct(hilbert, powers_of_ten(-8, -6, 6)),
     "cholesky, nearly singular": Correct(lambda a: anp.linalg.cholesky(symmetric(a)), spectrum(1e-8, 0.1, 1.0, 2.0)),
     "eigenvalues, close": Correct(smooth_of_eigenvalues, spectrum(1.0, 1.0 + 1e-7, 2.0, 3.0)),
-    "projector on close eigenvectors": Correct(spectral_projector, spectrum(1.0, 1.0 + 1e-4, 2.0, 3.0)),
+    "projector on close eigenvectors": Correct(
+        spectral_projector, lambda rng: (spectrum(1.0, 1.0 + 1e-4, 2.0, 3.0)(rng)[0] - APART,)),
     "eigenvectors": Correct(lambda a: anp.abs(anp.linalg.eigh(symmetric(a))[1]), spectrum(1.0, 2.0, 3.5, 7.0)),
     "singular values": Correct(lambda a: anp.linalg.svd(a, compute_uv=False), normal((4, 3))),
     "nuclear norm": Correct(lambda a: anp.sum(anp.linalg.svd(a, compute_uv=False)), conditioned(1e5, 3)),
@@ -229,6 +240,16 @@ FUNCTIONS: dict[str, Correct] = {
     "pseudoinverse": Correct(anp.linalg.pinv, normal((4, 3))),
     "triangular solve": Correct(lambda a, b: linalg.solve_triangular(a, b, lower=True), conditioned(10, 4, 4)),
     "third power of a matrix": Correct(lambda a: anp.linalg.matrix_power(a, 3), normal((3, 3))),
+    "inverse of a Hilbert matrix": Correct(anp.linalg.inv, lambda rng: (HILBERT,), noisy=True),
+    "determinant of a Hilbert matrix": Correct(anp.linalg.det, lambda rng: (HILBERT,), noisy=True),
+    "solve with an 8 by 8 Hilbert matrix": Correct(
+        anp.linalg.solve, lambda rng: (HILBERT, rng.standard_normal(8)), noisy=True),
+    "solve with a graded matrix": Correct(
+        anp.linalg.solve,
+        lambda rng: (np.diag(10.0 ** np.arange(-6, 6, 3)) + 1e-7 * rng.standard_normal((4, 4)),
+                     rng.standard_normal(4)), noisy=True),
+    "ridge regression": Correct(
+        lambda a, b: anp.linalg.solve(a.T @ a + 1e-6 * np.eye(3), a.T @ b), normal((6, 3), 6)),
     # noise
     "noise of 1e-6": Correct(lambda x: anp.sin(x) + noise(x, 1e-6), normal(5), noisy=True),
     "noise of 1e-3": Correct(lambda x: x * x + noise(x, 1e-3), normal(5), noisy=True),
@@ -257,6 +278,11 @@ FUNCTIONS: dict[str, Correct] = {
     "float32 softmax": Correct(lambda x: special.softmax(x, axis=1), single(normal((3, 4)))),
     "float32 solve": Correct(anp.linalg.solve, single(conditioned(10, 3, 3))),
     "float32 sum of many": Correct(lambda x: anp.sum(anp.tanh(x)), single(normal(5000))),
+    "float32 softmax of 100": Correct(special.softmax, single(scaled(5, 100))),
+    "float32 softmax of 1000 large": Correct(special.softmax, single(scaled(20, 1000)), noisy=True),
+    "float32 softmax, 16 times": Correct(lambda x: special.softmax(16 * x, axis=-1), single(normal((4, 30)))),
+    "float32 entropy": Correct(
+        lambda x: -anp.sum(special.softmax(x) * special.log_softmax(x)), single(scaled(10, 30))),
     "float32 beside float64": Correct(lambda x, y: x * y,
         lambda rng: (rng.standard_normal(4).astype(np.float32), rng.standard_normal(4))),
     "complex exponential": Correct(lambda z: anp.exp(z * z), complex_normal(4)),
@@ -284,6 +310,17 @@ FUNCTIONS: dict[str, Correct] = {
     "logistic map": Correct(logistic_map, uniform(0.1, 0.9, 4)),
     "Lorenz system": Correct(lorenz, normal(3)),
     "forty layers": Correct(deep, normal(4)),
+    # cancellation
+    "1 - cos over the square": Correct(lambda x: (1 - anp.cos(x)) / x**2, normal(4)),
+    "1 - cos over the square of tiny input": Correct(lambda x: (1 - anp.cos(x)) / x**2, scaled(1e-8, 4), noisy=True),
+    "exp - 1 by hand": Correct(lambda x: (anp.exp(x) - 1) / x, scaled(1e-5, 5), noisy=True),
+    "divergence of softmaxes": Correct(
+        lambda x, y: anp.sum(special.softmax(x) * (special.log_softmax(x) - special.log_softmax(y))), scaled(3, 8, 8)),
+    "divergence of close softmaxes": Correct(divergence_of_close, normal(6), noisy=True),
+    "root of a square plus 1e-20": Correct(
+        lambda x: anp.sqrt(x * x + 1e-20), lambda rng: (np.append(0.0, rng.standard_normal(4)),), noisy=True),
+    "difference of near numbers": Correct(lambda x: anp.sin((x + 1e6) - 1e6), normal(4), noisy=True),
+    "norm of 1e-150": Correct(anp.linalg.norm, scaled(1e-150, 5)),
     # reductions and cancellation
     "mean of 10,000": Correct(lambda x: anp.mean(anp.sin(x) * x), normal(10_000)),
     "product of 30": Correct(anp.prod, uniform(0.5, 1.5, 30)),

@@ -5,7 +5,9 @@ import pytest
 
 from autodidax.core.avals import ShapedArray
 from autodidax.core.primitive import Primitive, pointwise, sample
-from autodidax.primitives.elementwise import cos, sin
+from autodidax.primitives.comparison import equal
+from autodidax.primitives.elementwise import cos, exp, sin
+from autodidax.primitives.select import where
 from autodidax.primitives.shape import flip
 from autodidax.testing.primitives import check_primitive, missing_rules
 
@@ -194,3 +196,22 @@ def test_fail_fast_stops_at_the_first_failure():
 def test_modes_are_chosen():
     report = check_primitive(Scale("right", register=False), modes=("vmap",))
     assert set(report.checks) == {"impl", "vmap"}
+
+
+def test_order_2_is_checked_at_zeros():
+    """x exp(y) has right first derivatives here, and at y = 0 alone its mixed one is lost."""
+
+    def product(slope):
+        return pointwise(
+            "product", lambda x, y: x * np.exp(y), slope, lambda _, x, y: x * exp(y), samples=_pairs, register=False
+        )
+
+    assert check_primitive(product(lambda _, _x, y: exp(y))).ok
+    report = check_primitive(product(lambda _, _x, y: where(equal(y, 0), 1.0, exp(y))))
+    assert {(f.order, f.point) for f in report.failures} <= {(2, "zeros"), (2, "zeros of 1")}
+    assert report.failures
+
+
+def _pairs(rng):
+    yield sample(rng.normal(size=3), rng.normal(size=3))
+    yield sample(rng.normal(size=2), rng.normal(size=2))

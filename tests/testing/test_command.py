@@ -107,7 +107,8 @@ def test_fail_fast_stops_at_the_first_failure(capsys, wrong):
     [["no_such_primitive"], ["--modes", "sideways"], ["--seeds", "0"], ["--order", "x"], ["--unknown"],
      ["--points", "nowhere"], ["--dtype", "int8"], ["--repro", "sin@colour=red"], ["--repro", "no_such_primitive"],
      ["sin", "--repro", "sin"], ["sin", "--json", "/no/such/folder/file"], ["sin", "--junit", "/no/such/folder/file"],
-     ["json"], ["user_rules:missing"], ["--mutate", "user_rules"]],
+     ["json"], ["user_rules:missing"], ["--mutate", "user_rules"], ["sin", "--json", "-", "--junit", "-"],
+     ["sin", "--json", "same", "--junit", "same"]],
     ids=" ".join,
 )  # fmt: skip
 def test_bad_usage_gives_2(capsys, user_module, argv):
@@ -219,6 +220,77 @@ def test_junit(capsys, tmp_path, wrong, bare):
     assert "wrong_for_test: products is wrong" in failure.text
     assert list(suite[1]) == []
     assert "missing: abstract_eval" in suite[2].find("skipped").get("message")
+
+
+def test_what_the_code_that_is_checked_prints_goes_to_standard_error(capsys, user_module):
+    name = user_module("""
+        print("imported")
+        def f(x):
+            print("running")
+            return x * x
+        check_samples = {"f": lambda rng: print("drawing") or [(1.0,)]}
+        """)
+    code, (out, err) = _run(capsys, name, "--json", "-")
+    assert code == 0 and json.loads(out)["ok"]
+    assert all(word in err for word in ("imported", "drawing", "running", "all rules agree"))
+    code, (out, err) = _run(capsys, name, "--junit", "-")
+    assert code == 0 and ET.fromstring(out.encode()).find("testsuite/testcase").get("name") == "f"
+    code, (out, err) = _run(capsys, name)
+    assert code == 0 and "running" in err and "running" not in out and "all rules agree" in out
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_samples_that_are_none_give_2_unless_a_rule_is_wrong(capsys, user_module, jobs):
+    name = user_module(WRONG_MODULE + "def f(x): return x\ncheck_samples['f'] = [(1.0, 2.0)]\n")
+    code, (out, _) = _run(capsys, f"{name}:f", "sin", "--jobs", jobs)
+    assert code == 2
+    assert "BAD SAMPLES" in out and "1 with BAD SAMPLES: f" in out
+    assert _run(capsys, f"{name}:f", f"{name}:twice", "--jobs", jobs)[0] == 1
+
+
+@pytest.mark.parametrize(("option", "expected"), [("--order=2", 0), ("--strict", 3), ("--require-complete", 3)])
+def test_a_function_that_is_finite_nowhere_is_not_ok(capsys, user_module, option, expected):
+    name = user_module("""
+        def f(x):
+            return anp.log(-anp.abs(x) - 1)
+        check_samples = {"f": [(1.0,)]}
+        """)
+    code, (out, _) = _run(capsys, name, option)
+    assert code == expected
+    assert " ok" not in out and "all rules agree" not in out and "finite at no sample" in out
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_user_function_that_ends_the_program_ends_its_own_check(capsys, user_module, jobs):
+    name = user_module("""
+        def f(x):
+            raise SystemExit(0)
+        def g(x):
+            return x * x
+        check_samples = {"f": [(1.0,)], "g": [(1.0,)]}
+        """)
+    code, (out, _) = _run(capsys, name, "--jobs", jobs)
+    assert code == 1
+    assert "f: the function itself raises" in out and "SystemExit: 0" in out and "1 FAILED: f" in out
+
+
+def test_a_user_function_that_interrupts_ends_a_worker_with_a_word(capsys, user_module):
+    name = user_module("""
+        def f(x):
+            raise KeyboardInterrupt
+        def g(x):
+            return x * x
+        check_samples = {"f": [(1.0,)], "g": [(1.0,)]}
+        """)
+    code, (out, _) = _run(capsys, name, "--jobs", "2")
+    assert code == 4 and "f: the checker itself failed: what is checked raised KeyboardInterrupt" in out
+    code, (out, _) = _run(capsys, name, "--jobs", "1")
+    assert code == 130 and "INTERRUPTED" in out
+
+
+def test_a_cast_is_shown(capsys):
+    code, (out, _) = _run(capsys, "sin", "--dtype", "float32", "--order", "1")
+    assert code == 0 and "1 checked in float32: " in out
 
 
 def test_list(capsys):

@@ -101,6 +101,11 @@ def test_nan_where_the_function_is_smooth_is_told(mode):
         ([1j, 2.0], [-1j, 2.0], "the conjugate"),
         ([1j, 2j], [1.0, 2.0], "1j times what it should be"),
         ([3.0, 4.0], [1.0, 2.0], ""),
+        ([1.5], [1.0], "1.5 times what it should be"),
+        ([-2.0 / 3], [1.0], "-0.6666666667 times what it should be"),
+        ([1.2345, 1.2345], [1.0, 1.0], ""),
+        ([1.2345, 2.469], [1.0, 2.0], "1.2345 times what it should be"),
+        ([1e-12, 3e-12], [2e-12, 1e-12], ""),
         ([5.0, 2.0], [0.0, 1.0], ""),
         ([np.inf, 2.0], [1.0, 1.0], ""),
     ],
@@ -108,8 +113,16 @@ def test_nan_where_the_function_is_smooth_is_told(mode):
 )
 def test_guesses_of_numbers(got, want, said):
     got, want = np.array(got), np.array(want)
-    assert said in guess(got, want, np.ones(2, bool)) if said else guess(got, want, np.ones(2, bool)) == ""
-    assert guess(got, want, np.zeros(2, bool)) == ""
+    assert (
+        said in guess(got, want, np.ones(len(got), bool)) if said else guess(got, want, np.ones(len(got), bool)) == ""
+    )
+    assert guess(got, want, np.zeros(len(got), bool)) == ""
+
+
+def test_one_argument_with_the_derivative_of_another_is_not_called_swapped():
+    rule = lambda a, b, ct: (ct * 1.0, ct)
+    failure = first_failure(check_vjp, lambda a, b: 2.5 * a + b, rule, (V, W), form="flat", points="given")
+    assert "swapped" not in failure.guess
 
 
 def test_guesses_look_at_wrong_entries_only():

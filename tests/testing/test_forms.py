@@ -9,7 +9,7 @@ import autodidax.numpy as anp
 from autodidax import Primitive, errors, stop_gradient, tree
 from autodidax.core.avals import float0
 from autodidax.test_util import check_grads, check_jvp, check_vjp
-from autodidax.testing.forms import FORMS, INNERS
+from autodidax.testing.forms import FORMS, INNERS, in_words
 from tests.testing.outcomes import first_failure, report_of
 
 V = np.array([0.4, -1.3, 0.7])
@@ -452,3 +452,49 @@ def test_both_modes_take_turns_at_order_2():
     fwd = check_grads(anp.sin, (V,), order=2, modes="fwd", points="given")
     assert set(fwd.checks) == {"fwd"} and set(rev.checks) == {"rev"}
     assert report.checks["fwd"] > fwd.checks["fwd"] and report.checks["rev"] > rev.checks["rev"]
+
+
+COSINE = lambda x, t: t * np.cos(x)
+FLAT_OF = {
+    "one argument": (np.sin, (np.array([0.3, 1.2, -0.7]),), COSINE, COSINE),
+    "a number": (np.sin, (0.3,), COSINE, COSINE),
+    "two arguments": (
+        np.multiply, (np.ones(2), np.arange(2.0)), lambda a, b, ct: (ct * b, ct * a),
+        lambda a, b, ta, tb: ta * b + a * tb),
+}  # fmt: skip
+
+
+def _in_pullback_form(f, vjp, jvp):
+    return lambda *xs: (f(*xs), lambda ct: vjp(*xs, ct)), lambda xs, ts: (f(*xs), jvp(*xs, *ts))
+
+
+@pytest.mark.parametrize("name", FLAT_OF)
+@pytest.mark.parametrize("right", ["flat", "pullback"])
+def test_a_rule_in_the_other_form_is_told(name, right):
+    f, args, *rules = FLAT_OF[name]
+    rules, wrong = (rules, "pullback") if right == "flat" else (_in_pullback_form(f, *rules), "flat")
+    for check, rule in zip((check_vjp, check_jvp), rules, strict=True):
+        assert check(f, rule, args, form=right).ok
+        with pytest.raises(errors.CheckError, match=f'give form="{right}": the rule works so'):
+            check(f, rule, args, form=wrong)
+
+
+def test_a_rule_that_raises_in_both_forms_gets_no_hint():
+    def rule(x, ct):
+        raise TypeError("of the rule")
+
+    with pytest.raises(errors.CheckError) as caught:
+        check_vjp(np.sin, rule, (np.ones(2),), form="flat")
+    assert "of the rule" in str(caught.value) and "give form" not in str(caught.value)
+
+
+WORDS = {
+    "a list of 2 arrays": [1.0, 2.0],
+    "a tuple of 1 array": (1.0,),
+    "a dict of 'a': an array, 'b': a tuple of 2 arrays": {"a": 1.0, "b": (1.0, 2.0)},
+}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_a_structure_in_words(words):
+    assert in_words(tree.structure(WORDS[words])) == words

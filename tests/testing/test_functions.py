@@ -8,7 +8,7 @@ from autodidax.core.primitive import Primitive, pointwise
 from autodidax.primitives.convert import stop_gradient_p
 from autodidax.primitives.elementwise import absolute, cos, exp, log, maximum, sin, sqrt, tanh
 from autodidax.primitives.shape import reduce_sum
-from autodidax.test_util import check_grads, check_jvp, check_vjp
+from autodidax.test_util import check_grads, check_jvp, check_vjp, check_vmap
 
 RNG = np.random.default_rng(7)
 V = RNG.uniform(0.5, 2.0, 5)
@@ -241,3 +241,68 @@ def test_outputs_without_a_derivative_are_inconclusive(f):
 def test_overrides_are_numbers_that_mean_something(override):
     with pytest.raises(errors.ArgumentError):
         check_grads(sin, (V,), **override)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, None, True], ids=str)
+def test_a_seed_is_a_number_that_is_not_negative(seed):
+    calls = [lambda: check_grads(sin, (V,), seed=seed), lambda: check_vmap(np.sin, np.sin, (V,), seed=seed)]
+    for call in calls:
+        with pytest.raises(errors.ArgumentError, match=f"seed is {seed}"):
+            call()
+
+
+@pytest.mark.parametrize("check", [check_jvp, check_vjp])
+def test_a_rule_that_is_no_function(check):
+    with pytest.raises(errors.ArgumentError, match="takes a rule as its second argument, got int"):
+        check(np.sin, 3, (V,))
+
+
+def _raising(x):
+    raise KeyError("of the function")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [lambda: check_grads(_raising, (V,)), lambda: check_vjp(_raising, lambda x, ct: ct, (V,), form="flat"),
+     lambda: check_jvp(_raising, lambda x, t: t, (V,), form="flat")],
+    ids=["grads", "vjp", "jvp"],
+)  # fmt: skip
+def test_a_function_that_raises_is_told_from_a_rule_that_does(call):
+    with pytest.raises(errors.CheckError, match="_raising: the function itself raises") as caught:
+        call()
+    assert "at the given point, before any rule was run, it raised KeyError" in str(caught.value)
+    assert isinstance(caught.value.__cause__, KeyError)
+    assert caught.value.report.failures[0].rule == "impl"
+
+
+def test_a_function_that_raises_beside_the_given_point_only_is_counted_and_no_failure():
+    def f(x):
+        if np.any(x <= 0):
+            raise ValueError("positive numbers only")
+        return np.log(x)
+
+    report = check_vjp(f, lambda x, ct: ct / x, (V,), form="flat")
+    assert report.ok
+    assert report.outside["zeros"] == report.outside["negated"] == 1
+    assert report.points["ones"] and not report.points["zeros"]
+    assert "the function raises at: zeros 1" in str(report)
+
+
+def test_a_function_that_is_finite_nowhere_is_not_called_ok():
+    report = check_vjp(lambda x: x * np.nan, lambda x, ct: ct * np.nan, (V,), form="flat", points="given")
+    assert "not judged, since the function's result is not finite" in str(report) and report.inconclusive
+
+
+def test_single_precision_from_double_is_compared_as_such_and_said():
+    single = lambda x: np.sin(x).astype(np.float32)
+    report = check_vjp(single, lambda x, ct: ct * np.cos(x), (V,), form="flat")
+    assert report.ok and "float32 results for float64 arguments" in report.notes[0]
+    with pytest.raises(errors.CheckError, match="note: the function gives float32 results"):
+        check_vjp(single, lambda x, ct: ct * np.cos(x) * 1.001, (V,), form="flat")
+    for f, x in ((np.sin, V), (single, V.astype(np.float32))):
+        assert not check_vjp(f, lambda x, ct: ct * np.cos(x), (x,), form="flat", points="given").notes
+
+
+def test_a_lambda_is_told_by_its_place():
+    report = check_grads(lambda x: sin(x), (V,), points="given")
+    assert report.subject.startswith("<lambda> (test_functions.py:")

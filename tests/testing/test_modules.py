@@ -1,5 +1,7 @@
 """What the names on the command line stand for."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -84,8 +86,8 @@ def test_a_primitive_is_meant_before_a_module_of_its_name(user_module):
         ("sni", "no primitive matches 'sni'.*\n.*did you mean sin?"),
         ("no_*", r"no primitive matches 'no_\*'"),
         ("no_module.rules:f", "there is no module no_module"),
-        ("user_rules.py", "name of a file\n.*user_rules"),
-        ("rules/of.py", "name of a file\n.*rules.of"),
+        ("user_rules.py", "name of a file\n.*check user_rules$"),
+        ("rules/of.py", "there is no file 'rules/of.py'"),
         ("a-b", "neither a primitive, a pattern nor a module"),
         ("user_rules:nothing", "nothing to check that is named 'nothing'\n.*it has cube, apart, soft, plain"),
         ("user_rules:other", "without a rule of its own and without samples\n.*check_samples"),
@@ -108,6 +110,29 @@ def test_a_name_that_stands_for_nothing_raises(user_module, name, message):
     user_module("check_samples = [1]\n", "user_list")
     with pytest.raises(errors.ArgumentError, match=f"(?s){message}"):
         resolve([name])
+
+
+def test_a_file_is_named_by_its_module_and_the_folder_that_it_is_found_from(user_module, tmp_path, monkeypatch):
+    user_module("", "user_package.__init__")
+    user_module("from .other import f\n", "user_package.rules")
+    user_module("", "user_space.rules")
+    (tmp_path / "elsewhere").mkdir()
+    package, space = tmp_path / "user_package" / "rules.py", tmp_path / "user_space" / "rules.py"
+    expected = {
+        str(package): "check user_package.rules",
+        f"{package}:f": "check user_package.rules:f",
+        "user_package/rules.py": "check user_package.rules",
+        str(space): "check user_space.rules",
+        str(tmp_path / "user_package" / "__init__.py"): "check user_package",
+    }
+    for name, command in expected.items():
+        with pytest.raises(errors.ArgumentError, match=f"(?s)name of a file.*module: python -m autodidax {command}$"):
+            resolve([name])
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    monkeypatch.setattr(sys, "path", [p for p in sys.path if p != str(tmp_path)])
+    command = f"cd {tmp_path} && python -m autodidax check user_package.rules"
+    with pytest.raises(errors.ArgumentError, match=f"module: {command}$"):
+        resolve([str(package)])
 
 
 def test_samples_are_tuples_or_samples_in_a_list_or_from_a_function():

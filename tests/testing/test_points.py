@@ -61,7 +61,7 @@ def test_shapes_dtypes_and_python_types_stay(xs):
 @pytest.mark.parametrize("xs", KINDS.values(), ids=KINDS)
 def test_points_differ_from_the_given_one_and_from_each_other(xs):
     found = [list(xs)] + [values for _, values, _ in _points(xs)]
-    assert not any(_equal(a, b) for i, a in enumerate(found) for b in found[:i])
+    assert not any(_equal(a, b) and _equal(*map(_signs, (a, b))) for i, a in enumerate(found) for b in found[:i])
 
 
 @pytest.mark.parametrize("xs", KINDS.values(), ids=KINDS)
@@ -88,6 +88,10 @@ def test_seeds_change_the_random_points_only():
     assert "perturbed" not in same
 
 
+def _signs(xs):
+    return [np.signbit(part) for x in xs for part in (np.real(x), np.imag(x))]
+
+
 def _values(xs, name):
     [values] = [v for n, v, _ in _points(xs) if n == name]
     return values
@@ -106,6 +110,12 @@ def test_what_the_points_are():
     assert np.array_equal(tied[1::2], tied[::2])
     assert _equal(_values((np.arange(9.0).reshape(3, 3),), "ties"), [np.eye(3)])
     assert _equal(_values((x, y), "ties of arguments"), [x, x])
+    assert _equal(_values((x, y, x + 2), "negated of arguments"), [x, -x, x])
+    assert _equal(_values((x,), "minus ones"), [-np.ones(4)])
+    assert _equal(_values((x + 1j * y,), "imaginary"), [1j * y])
+    assert _equal(
+        _values((np.arange(9.0).reshape(3, 3),), "singular"), [np.diag([1, 1, 0]) @ np.arange(9.0).reshape(3, 3)]
+    )
     assert _equal(_values((x, y), "zeros of 0"), [np.zeros(4), y])
     assert _equal(_values((x, y), "zeros of 1"), [x, np.zeros(4)])
 
@@ -115,9 +125,17 @@ def test_arguments_of_other_kinds_do_not_tie():
     assert "ties of arguments" not in [name for name, _, _ in _points(xs)]
 
 
-def test_equal_arguments_do_not_share_memory():
-    x, y = _values((V, V + 1), "ties of arguments")
-    assert not np.shares_memory(x, y) and not np.shares_memory(x, V)
+def test_arguments_that_tie_are_one_object():
+    x, y, z = _values((V, V + 1, 2 * V), "ties of arguments")
+    assert x is y is z
+    assert len({id(v) for v in _values((V, V + 1), "ones")}) == 2
+
+
+def test_zeros_of_both_signs():
+    assert _signs(_values((V,), "zeros"))[0].tolist() == [False, True, False, True]
+    assert _signs(_values((0.7, 0.3), "one entry zero of negative sign"))[::2] == [True, True]
+    assert np.all(_signs(_values((0.7 - 0.2j,), "one entry zero of negative sign")))
+    assert "one entry zero of negative sign" not in [name for name, _, _ in _points((V, 0.3))]
 
 
 @pytest.mark.parametrize(
@@ -145,7 +163,22 @@ def test_names_of_parts_that_there_are_not_raise(asked):
 def test_the_report_counts_what_was_judged():
     assert not check_grads(anp.sin, (V,), order=1, points="given").points
     assert dict(check_grads(anp.sin, (V,), order=1, points=("zeros", "ties")).points) == {"zeros": 1, "ties": 1}
-    assert dict(check_grads(anp.sin, (V,), order=1).points) == dict.fromkeys(POINTS, 1)
+    assert dict(check_grads(anp.sin, (V,), order=1).points) == dict.fromkeys(set(POINTS) - {"imaginary", "singular"}, 1)
+
+
+def test_points_of_complex_numbers_and_of_square_matrices_alone():
+    assert not {"imaginary", "singular"} & {name for name, _, _ in _points((V, np.ones((2, 3))))}
+    assert "imaginary" in [name for name, _, _ in _points((V + 1j,))]
+    assert "singular" in [name for name, _, _ in _points((np.arange(8.0).reshape(2, 2, 2),))]
+
+
+@pytest.mark.parametrize("n", range(2, 7))
+def test_a_singular_matrix_is_so_exactly(n):
+    for seed in range(5):
+        [a] = _values((np.random.default_rng(seed).normal(size=(n, n)),), "singular")
+        with pytest.raises(np.linalg.LinAlgError):
+            np.linalg.inv(a)
+        assert np.linalg.matrix_rank(a) == n - 1
 
 
 SPECIAL = {
@@ -209,8 +242,9 @@ def test_a_function_that_raises_outside_of_its_domain_is_passed_over_there():
 
 
 def test_a_function_that_raises_at_the_given_point_is_not_passed_over():
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(errors.CheckError, match="the function itself raises") as caught:
         check_vjp(lambda x: 1 / 0, lambda x, ct: ct, (P,), form="flat")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
 def test_a_rule_that_raises_beside_the_given_point_warns():

@@ -1,9 +1,14 @@
 """Functions of a user's module: derivatives at declared samples, custom rules under vmap and jit."""
 
+import re
+import textwrap
+
 import pytest
 
 from autodidax.testing.commandline.modules import resolve
 from autodidax.testing.commandline.options import CheckOptions
+from autodidax.testing.commandline.subjects import check_subject
+from autodidax.testing.commandline.table import state
 from autodidax.testing.commandline.user_functions import check_function
 
 RIGHT = {
@@ -116,12 +121,27 @@ WRONG = {
         f.defjvp(lambda xs, ts: (f(*xs), anp.cos(xs[0]) * ts[0]))
         samples = [(np.array([1.0, 2.0]),)]
         """, "call", "vmap", "loop"),
+    "exits": ("""
+        def f(x):
+            raise SystemExit(0)
+        samples = [(1.0,)]
+        """, "impl", "impl", "runs"),
+    "exits in its rule": ("""
+        f = custom_jvp(lambda x: x)
+        f.defjvp(lambda xs, ts: exit(0))
+        samples = [(1.0,)]
+        """, "jvp", "fwd", "runs"),
+    "yields": ("""
+        def f(x):
+            yield x
+        samples = [(1.0,)]
+        """, "impl", "impl", "structure"),
     "no samples": ("""
         f = custom_jvp(lambda x: x)
         f.defjvp(lambda xs, ts: (xs[0], ts[0]))
         def samples(rng):
             raise OSError("no file")
-        """, "samples", "impl", "runs"),
+        """, "samples", "impl", "samples"),
     "raises": ("""
         def f(x):
             raise OSError("no file")
@@ -172,3 +192,63 @@ def test_samples_that_a_function_does_not_take_are_skipped(user_module, dtype):
     assert report.ok, str(report)
     assert report.samples == (dtype == "float32")
     assert bool(report.skipped) is (dtype == "complex128")
+
+
+SQUARE = "def f(x, *, k=1):\n    return k * x * x\n"
+BAD_SAMPLES = {
+    "a number": ("samples = 3", "the samples are 3, no list of argument tuples"),
+    "a text": ("samples = 'ab'", "the samples are 'ab', no list of argument tuples"),
+    "no tuple": ("samples = [1.0]", "entry 0 of the samples is a float"),
+    "one tuple": ("samples = (1.0,)", r"write \[\(x,\)\]"),
+    "too many arguments": ("samples = [(1.0,), (1.0, 2.0)]", r"entry 1 .* and the function takes \(x, \*, k=1\)"),
+    "too few arguments": ("samples = [()]", "missing a required argument: 'x'"),
+    "an unknown keyword": ("samples = [sample(1.0, j=2)]", "unexpected keyword argument 'j'"),
+    "raises": ("def samples(rng):\n    1 / 0", r"the function samples \(user_rules.py:7\): .* ZeroDivisionError"),
+    "exits": ("def samples(rng):\n    exit(0)", "drawing them raised SystemExit: 0"),
+    "returns nothing": ("def samples(rng):\n    pass", "the function of samples returned None"),
+    "takes no generator": ("def samples():\n    return []", "takes 0 positional arguments but 1 was given"),
+}
+
+
+@pytest.mark.parametrize(("source", "message"), BAD_SAMPLES.values(), ids=BAD_SAMPLES)
+def test_bad_samples_are_no_wrong_rule(user_module, source, message):
+    user_module(f"{SQUARE}{source}\ncheck_samples = {{'f': samples}}\n")
+    outcome = check_subject(resolve(["user_rules:f"])[0], CheckOptions())
+    assert outcome.unusable and not outcome.wrong and not outcome.error
+    text = str(outcome.report.failures[0])
+    assert text.startswith("f: samples cannot be used (samples)\n  check_samples['f']")
+    assert re.search(message, text), text
+
+
+UNJUDGED = {
+    "nan": "def f(x):\n    return anp.log(-anp.abs(x) - 1)\n",
+    "infinite": "def f(x):\n    return anp.abs(x) / 0.0\n",
+    "noisy": "rng = np.random.default_rng()\ndef f(x):\n    return x * rng.normal()\n",
+    "integers": "def f(x):\n    return anp.argmax(x)\n",
+}
+
+
+@pytest.mark.parametrize("source", UNJUDGED.values(), ids=UNJUDGED)
+def test_where_no_derivative_is_judged_that_is_said_and_not_ok(user_module, source):
+    user_module(source + "check_samples = {'f': [(np.array([1.0, 2.0]),)]}\n")
+    [subject] = resolve(["user_rules:f"])
+    outcome = check_subject(subject, CheckOptions())
+    assert outcome.ok and outcome.unjudged
+    assert state(outcome).startswith("unjudged: ")
+    for options in (CheckOptions(strict=True), CheckOptions(require_complete=True)):
+        outcome = check_subject(subject, options)
+        assert not outcome.ok and not outcome.wrong
+        assert "a sample to judge by is missing" in str(outcome.report.failures[0])
+
+
+def test_a_function_that_is_finite_at_one_sample_is_judged(user_module):
+    user_module("def f(x):\n    return anp.log(x)\ncheck_samples = {'f': [(-1.0,), (2.0,)]}\n")
+    outcome = check_subject(resolve(["user_rules:f"])[0], CheckOptions(strict=True))
+    assert outcome.ok and not outcome.unjudged
+
+
+def test_a_cast_is_shown_with_a_failure(user_module):
+    user_module(textwrap.dedent(WRONG["jvp"][0]) + "check_samples = {'f': samples}\n")
+    outcome = check_subject(resolve(["user_rules:f"])[0], CheckOptions(dtype="float32"))
+    assert outcome.report.failures[0].sample == "0 of seed 0: (float32[]), cast to float32"
+    assert outcome.report.failures[0].again.endswith("f@sample=0,mode=fwd,dtype=float32")

@@ -345,7 +345,7 @@ CASES = {
     "scan nothing": (lambda: lax.scan(lambda c, x: (c, c), 0.0), ValueError, "length"),
     "scan lengths": (lambda: lax.scan(lambda c, x: (c, c), 0.0, (X, np.ones(4))), E.ShapeError, "[3, 4]"),
     "scan length": (lambda: lax.scan(lambda c, x: (c, c), 0.0, X, length=4), E.ShapeError, "[3, 4]"),
-    "scan length negative": (lambda: lax.scan(lambda c, x: (c, c), 0.0, length=-1), E.ShapeError, "-1"),
+    "scan length negative": (lambda: lax.scan(lambda c, x: (c, c), 0.0, length=-1), E.ArgumentError, "-1"),
     "scan length text": (lambda: lax.scan(lambda c, x: (c, c), 0.0, length="a"), E.ArgumentError, "integer"),
     "scan length traced": (
         lambda: jit(lambda n: lax.scan(lambda c, x: (c, c), 0.0, length=n))(3), E.TracerIntegerConversionError, "'n'",

@@ -574,3 +574,19 @@ def test_an_exception_of_the_callback_is_passed_on():
     for f in (lambda x: io_callback(fails, None, x), jit(lambda x: io_callback(fails, None, x))):
         with pytest.raises(KeyError, match="mine"):
             f(1.0)
+
+
+@pytest.mark.parametrize("call", [pure_callback, io_callback, lambda f, _, x: debug.callback(f, x)])
+@pytest.mark.parametrize("wrap", [lambda f: f, jit, vmap], ids=["plain", "jit", "vmap"])
+def test_an_exception_of_a_callback_is_told_which_callback_it_was(call, wrap):
+    def refuse(x):
+        raise KeyError("no entry")
+
+    f = wrap(lambda x: call(refuse, ShapeDtypeStruct((), float), x))
+    if wrap is vmap and call is pure_callback:
+        f = vmap(lambda x: pure_callback(refuse, ShapeDtypeStruct((), float), x, vmap_method="sequential"))
+    with pytest.raises(KeyError, match="no entry") as caught:
+        f(np.ones(2) if wrap is vmap else 1.0)
+    (note,) = caught.value.__notes__
+    assert note.startswith("raised by the callback of a program: ")
+    assert "callback of refuse (test_callbacks.py:" in note

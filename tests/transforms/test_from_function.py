@@ -315,7 +315,7 @@ def with_vjp(rule):
 
 total = lambda p: lambda x: anp.sum(p(x))
 ERRORS = {
-    "no derivative": (lambda: grad(total(no_rules()))(X), errors.NondifferentiableError, "neither jvp nor vjp"),
+    "no derivative": (lambda: grad(total(no_rules()))(X), errors.NondifferentiableError, "neither jvp= nor vjp="),
     "a jvp that is not linear": (
         lambda: grad(total(with_jvp(lambda out, p, t: t[0] * t[0])))(X), errors.NotLinearError,
         "with_jvp in reverse mode: its jvp cannot be transposed: mul multiplies two values",

@@ -12,7 +12,7 @@ from autodidax import errors
 from autodidax.testing.commandline.junit import as_junit
 from autodidax.testing.commandline.modules import Subject, load_all, resolve
 from autodidax.testing.commandline.options import DTYPES, CheckOptions
-from autodidax.testing.commandline.repro import Repro
+from autodidax.testing.commandline.repro import Repro, of_case
 from autodidax.testing.commandline.subjects import Outcome
 from autodidax.testing.commandline.table import ProgressBar, Table, as_json, describe
 from autodidax.testing.commandline.workers import Outcomes, default_jobs
@@ -24,8 +24,9 @@ from autodidax.testing.primitives import MODES
 PASSED, WRONG, BAD_USAGE, INCOMPLETE, CHECKER_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 EPILOG = """\
-exit codes: 0 all rules agree; 1 a rule is wrong; 2 bad usage; 3 something is missing, under --require-complete; 4 the
-checker itself failed on something; 130 interrupted."""
+exit codes: 0 all rules agree; 1 a rule is wrong; 2 bad usage, or declared samples that are none; 3 something is
+missing, under --require-complete, or could not be judged, also under --strict; 4 the checker itself failed on
+something; 130 interrupted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,13 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--repro", type=_repro, metavar="CASE", help="run one case again, as printed with its failure")
     what.add_argument("--mutate", action="store_true", help="make every rule wrong in turn: each has to be noticed")
     verdict = parser.add_argument_group("what fails")
-    verdict.add_argument("--strict", action="store_true", help="a loss of precision is a failure")
+    verdict.add_argument("--strict", action="store_true", help="a loss of precision fails, and so does judging nothing")
     verdict.add_argument("--require-complete", action="store_true", help="a missing rule or no samples is a failure")
     verdict.add_argument("--fail-fast", action="store_true", help="stop at the first failure")
     output = parser.add_argument_group("output")
     output.add_argument("--list", action="store_true", help="list what there is, with its rules, and check nothing")
     output.add_argument("--json", metavar="FILE", help="write the reports to a file ('-': to standard output)")
-    output.add_argument("--junit", metavar="FILE", help="write the reports as JUnit XML")
+    output.add_argument("--junit", metavar="FILE", help="write the reports as JUnit XML ('-': to standard output)")
     output.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: the cores, where worth it)")
     output.add_argument(
         "-v", "--verbose", action="store_true",
@@ -66,7 +67,10 @@ def run(options: argparse.Namespace) -> int:
     try:
         if options.repro and options.names:
             raise errors.ArgumentError("--repro names what it checks", mend="give no other names", where="")
-        subjects = resolve(names)
+        if options.json and options.json == options.junit:
+            raise errors.ArgumentError("--json and --junit go to the same place", mend="give them two files", where="")
+        with contextlib.redirect_stdout(sys.stderr):  # what modules print when they are imported
+            subjects = resolve(names)
         if options.mutate and not all(s.is_primitive for s in subjects):
             raise errors.ArgumentError("--mutate changes the rules of primitives", mend="name primitives", where="")
     except errors.ArgumentError as e:
@@ -83,14 +87,16 @@ def run(options: argparse.Namespace) -> int:
     if options.mutate:
         primitives = [s.value for s in subjects]
         jobs = options.jobs or default_jobs(len(subjects), worth=1)
-        return mutation.run_mutation(primitives, jobs=jobs, seed=0, out=sys.stdout, verbose=options.verbose)
+        out = sys.stdout
+        with contextlib.redirect_stdout(sys.stderr):
+            return mutation.run_mutation(primitives, jobs=jobs, seed=0, out=out, verbose=options.verbose)
     return _check(subjects, names, options, options.jobs or default_jobs(len(subjects)))
 
 
 def _check(subjects: Sequence[Subject], names: Sequence[str], options: argparse.Namespace, jobs: int) -> int:
     start = time.perf_counter()
-    out = sys.stderr if options.json == "-" else sys.stdout
-    table = Table(subjects, verbose=options.verbose)
+    out = sys.stderr if "-" in (options.json, options.junit) else sys.stdout
+    table = Table(subjects, verbose=options.verbose, dtype=options.dtype)
     outcomes: list[Outcome] = []
     running = Outcomes(subjects, names, check_options(options), jobs)
     print(table.header(), file=out)
@@ -113,6 +119,12 @@ def _check(subjects: Sequence[Subject], names: Sequence[str], options: argparse.
             print(line, file=out)
     print(table.summary(outcomes, seconds, interrupted=interrupted), file=out, flush=True)
     code = INTERRUPTED if interrupted else exit_code(outcomes, options)
+    if options.repro and code == PASSED:
+        print(
+            "the case passes. Where it failed among others, something is kept from call to call: check "
+            f"{options.repro.subject} without --repro",
+            file=out,
+        )
     if options.json:
         _write(options.json, as_json(outcomes, code) + "\n")
     if options.junit:
@@ -132,10 +144,11 @@ def _until_failure(running: Outcomes, options: argparse.Namespace) -> Iterator[O
 
 
 def _keep_case(outcome: Outcome, case: Repro) -> None:
-    """Leave the failures of one case in a report: those of its mode and order."""
+    """Leave the failures of one case in a report, or its warnings where no failure is the case."""
     report = outcome.report
+    kept = of_case([*report.failures, *report.warnings], case)
     for found in (report.failures, report.warnings):
-        found[:] = [f for f in found if case.mode in ("", f.mode) and f.order == case.order]
+        found[:] = [f for f in found if any(f is k for k in kept)]
 
 
 def check_options(options: argparse.Namespace) -> CheckOptions:
@@ -155,12 +168,15 @@ def check_options(options: argparse.Namespace) -> CheckOptions:
 
 
 def exit_code(outcomes: Sequence[Outcome], options: argparse.Namespace) -> int:
-    """What the outcomes come to: an error of the checker counts before a wrong rule, and that before a missing one."""
+    """What the outcomes come to: an error of the checker counts before a wrong rule, that before samples that are none,
+    and these before what is missing."""
     if any(o.error for o in outcomes):
         return CHECKER_FAILED
     if any(o.wrong for o in outcomes):
         return WRONG
-    if options.require_complete and not all(o.ok for o in outcomes):
+    if any(o.unusable for o in outcomes):
+        return BAD_USAGE
+    if not all(o.ok for o in outcomes):
         return INCOMPLETE
     if options.repro and not any(o.report.checks for o in outcomes):
         print(f"there is no case {str(options.repro)!r}: nothing was compared", file=sys.stderr)

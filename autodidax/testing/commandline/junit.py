@@ -34,8 +34,8 @@ def _case(outcome: Outcome) -> ET.Element:
         _child(case, "error", outcome.error, message=outcome.error.split("\n")[0], type="checker")
     for f in r.failures:
         _child(case, "failure", str(f), message=f"{f.rule}: {f.message}", type=f.layer)
-    if not (r.checks or r.failures or outcome.error):
-        _child(case, "skipped", "", message=why_nothing(outcome))
+    if not (r.failures or outcome.error) and (outcome.unjudged or not r.checks):
+        _child(case, "skipped", "", message=outcome.unjudged or why_nothing(outcome))
     lines = [f"warning: {w}" for w in r.warnings] + [f"inconclusive: {what}" for what in r.inconclusive]
     lines += [f"skipped: {what}" for what in r.skipped if r.checks] + [f"missing: {what}" for what in r.missing]
     if lines:

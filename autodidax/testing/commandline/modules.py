@@ -7,7 +7,9 @@ import fnmatch
 import importlib
 import importlib.util
 import inspect
+import pathlib
 import pkgutil
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -114,10 +116,7 @@ def load_module(text: str) -> ModuleType:
     """Import the module of `package.module` or `package.module:name`."""
     name = text.partition(":")[0]
     if name.endswith(".py"):
-        hint = name.removesuffix(".py").strip("./\\").replace("/", ".").replace("\\", ".")
-        raise errors.ArgumentError(
-            f"{text!r} is the name of a file", mend=f"name its module, from the folder that holds it: {hint}", where=""
-        )
+        raise _is_file(text)
     if not all(part.isidentifier() for part in name.split(".")):
         raise _unknown(f"{text!r} is neither a primitive, a pattern nor a module", name)
     try:
@@ -128,6 +127,27 @@ def load_module(text: str) -> ModuleType:
         raise _not_imported(name, e) from e
     except (Exception, SystemExit) as e:  # whatever the user's module raises
         raise _not_imported(name, e) from e
+
+
+def _is_file(text: str) -> errors.ArgumentError:
+    """What to write in the place of a file's name: its module, from the folder that its package is in."""
+    name, colon, rest = text.partition(":")
+    path = pathlib.Path(name).absolute()
+    if not path.is_file():
+        return errors.ArgumentError(f"there is no file {name!r}", mend="name a module, as in package.module", where="")
+    folder, here = path.parent, pathlib.Path.cwd()
+    while (folder / "__init__.py").is_file() and folder != folder.parent:
+        folder = folder.parent
+    known = {here, *(pathlib.Path(p).absolute() for p in sys.path if p)}
+    if folder == path.parent and folder not in known:  # a folder without __init__.py is a package in a known one
+        folder = next((p for p in (folder, *folder.parents) if p in known), folder)
+    module = ".".join(path.relative_to(folder).with_suffix("").parts).removesuffix(".__init__")
+    start = "" if folder in known else f"cd {shlex.quote(str(folder))} && "
+    return errors.ArgumentError(
+        f"{text!r} is the name of a file",
+        mend=f"name its module: {start}python -m autodidax check {module}{colon}{rest}",
+        where="",
+    )
 
 
 def _not_imported(name: str, error: BaseException) -> errors.ArgumentError:
@@ -237,7 +257,14 @@ def draw(declared: Any, rng: np.random.Generator) -> list[Sample]:
     >>> draw([(1.0, 2.0)], np.random.default_rng(0))
     [(float64[], float64[])]
     """
-    given: Iterable[Any] = declared(rng) if callable(declared) else declared
+    given: Any = declared(rng) if callable(declared) else declared
+    if not isinstance(given, Iterable) or isinstance(given, str | dict):
+        whose = "the function of samples returned" if callable(declared) else "the samples are"
+        raise errors.ArgumentError(
+            f"{whose} {given!r:.40}, no list of argument tuples",
+            mend="write a list such as [(1.0, 2.0)], or a function of a random generator that returns or yields tuples",
+            where="",
+        )
     found = []
     for k, entry in enumerate(given):
         if not isinstance(entry, Sample | tuple):

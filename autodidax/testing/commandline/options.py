@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autodidax.testing.commandline.repro import Repro
+from autodidax.testing.points import AFTER_OTHERS
 from autodidax.testing.primitives import MODES
 
 DTYPES = ("float32", "float64", "complex64", "complex128")
@@ -41,16 +42,17 @@ class CheckOptions:
         return options
 
     def of_case(self, case: Repro) -> CheckOptions:
-        """The options that run one case alone. The adjoint identity, which reverse mode is judged by, takes both modes;
-        and order 2 is to be reached at any sample."""
-        modes = {"": MODES, "rev": ("fwd", "rev")}.get(case.mode, (case.mode,))
+        """The options that run one case alone, as it was run: in all modes, since reverse mode is judged by forward
+        mode, and at order 2 both are derived from each. Order 2 is to be reached at any sample."""
+        alone = case.point and case.point != AFTER_OTHERS
+        points: Any = (case.point,) if alone else self.points if case.point or case.sample is None else "given"
         return dataclasses.replace(
             self,
-            modes=modes,
+            modes=tuple(case.modes.split("+")) if case.modes else MODES,
             order=case.order,
             seeds=(case.seed,),
             slow=True,
             dtype=case.dtype or None,
-            points=(case.point,) if case.point else self.points if case.sample is None else "given",
-            only=None if case.sample is None else (case.sample, case.point or None),
+            points=points,
+            only=None if case.sample is None else (case.sample, case.point if alone else None),
         )

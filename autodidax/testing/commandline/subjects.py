@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import traceback
 from collections import Counter
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from autodidax.testing.commandline.coverage import counted
 from autodidax.testing.commandline.modules import Subject, drawing
 from autodidax.testing.commandline.options import CheckOptions
 from autodidax.testing.commandline.repro import COMMAND, repro_of
-from autodidax.testing.commandline.user_functions import check_function, rules_of
+from autodidax.testing.commandline.user_functions import SAMPLES, check_function, rules_of
 from autodidax.testing.primitives import check_primitive
 from autodidax.testing.report import Failure, Report
 
@@ -22,16 +23,23 @@ COMPLETE = "complete"  # the layer of a failure that says what is missing
 
 @dataclass
 class Outcome:
-    """A report, how often each rule ran, and the checker's own error where it failed."""
+    """A report, how often each rule ran, why no derivative was judged where that is so, and the checker's own error
+    where it failed."""
 
     report: Report
     exercised: Counter[str] = field(default_factory=Counter)
+    unjudged: str = ""
     error: str = ""
 
     @property
-    def wrong(self) -> bool:
-        """Whether a rule is wrong, not only missing."""
-        return any(f.layer != COMPLETE for f in self.report.failures)
+    def wrong(self) -> int:
+        """How many of the failures say that a rule is wrong: not missing, nor without usable samples."""
+        return sum(f.layer not in (COMPLETE, SAMPLES) for f in self.report.failures)
+
+    @property
+    def unusable(self) -> bool:
+        """Whether the samples of a user are no samples."""
+        return any(f.layer == SAMPLES for f in self.report.failures)
 
     @property
     def ok(self) -> bool:
@@ -39,8 +47,16 @@ class Outcome:
 
 
 def check_subject(subject: Subject, options: CheckOptions) -> Outcome:
-    """Check a subject; an exception of the checker itself is part of the outcome."""
+    """Check a subject; an exception of the checker itself is part of the outcome.
+
+    What the code that is checked prints goes to standard error, so that the output of the check stays readable.
+    """
     calls: Counter[str] = Counter()
+    with contextlib.redirect_stdout(sys.stderr):
+        return _check(subject, options, calls)
+
+
+def _check(subject: Subject, options: CheckOptions, calls: Counter[str]) -> Outcome:
     try:
         if isinstance(subject.value, Primitive):
             with _declared_samples(subject), counted(subject.value) as calls:
@@ -51,11 +67,31 @@ def check_subject(subject: Subject, options: CheckOptions) -> Outcome:
             calls = Counter(dict.fromkeys(rules_of(subject.value), derived))
     except (Exception, SystemExit) as e:
         return crashed(subject, f"{type(e).__name__}: {e}", traceback.format_exc())
+    unjudged = _unjudged(report, subject, options)
     if options.require_complete:
         _fail_missing(report)
+    if unjudged and not report.failures and (options.strict or options.require_complete):
+        rule = "a sample to judge by"
+        report.failures.append(Failure(report.subject, rule, "impl", COMPLETE, unjudged, module=report.module))
     for f in (*report.failures, *report.warnings):
         f.again = _again(f, subject, options)
-    return Outcome(report, calls if report.checks else Counter())
+        if options.dtype and f.sample:
+            f.sample += f", cast to {options.dtype}"
+    return Outcome(report, calls if report.checks else Counter(), unjudged)
+
+
+def _unjudged(report: Report, subject: Subject, options: CheckOptions) -> str:
+    """Why no derivative was judged at any sample, where that is so."""
+    derived = report.checks["fwd"] + report.checks["rev"]
+    if not report.samples or not set(options.modes) & {"fwd", "rev"} or options.only is not None:
+        return ""
+    if len(set(report.not_finite)) == report.samples:
+        return "the function's result is finite at no sample"
+    if not derived and report.inconclusive and not report.failures:
+        return report.inconclusive[0]
+    if not derived and not subject.is_primitive and not report.failures:
+        return "no floating or complex argument and result: nothing to differentiate"
+    return ""
 
 
 def crashed(subject: Subject, what: str, details: str = "") -> Outcome:
@@ -91,8 +127,9 @@ def _fail_missing(report: Report) -> None:
 
 def _again(failure: Failure, subject: Subject, options: CheckOptions) -> str:
     """The command line that finds a failure again."""
-    case = repro_of(failure, subject.reference, options.dtype)
-    if case is not None:
+    case = repro_of(failure, subject.reference, options.dtype, options.modes)
+    if case is not None and str(case) != subject.reference:
         return case.command(strict=options.strict)
-    flag = " --require-complete" if failure.layer == COMPLETE else ""
+    flag = " --require-complete" if failure.layer == COMPLETE and options.require_complete else ""
+    flag = " --strict" if failure.layer == COMPLETE and not flag else flag
     return f"{COMMAND} {subject.reference}{flag}"

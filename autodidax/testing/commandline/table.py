@@ -11,7 +11,7 @@ from autodidax.core.primitive import Primitive
 from autodidax.testing.commandline.coverage import by_kind
 from autodidax.testing.commandline.junit import why_nothing
 from autodidax.testing.commandline.modules import Subject, signature_of
-from autodidax.testing.commandline.subjects import COMPLETE, Outcome
+from autodidax.testing.commandline.subjects import Outcome
 from autodidax.testing.commandline.user_functions import missing_of
 from autodidax.testing.primitives import derivative_rules, missing_rules
 from autodidax.testing.report import Failure
@@ -25,9 +25,9 @@ MODULE = 26  # width of that column
 class Table:
     """Lines of text on the outcomes, in columns as wide as these subjects need."""
 
-    def __init__(self, subjects: Sequence[Subject], *, verbose: bool = False):
+    def __init__(self, subjects: Sequence[Subject], *, verbose: bool = False, dtype: str | None = None):
         self.width = max([len("primitive"), *(len(s.name) for s in subjects)])
-        self.count, self.verbose = len(subjects), verbose
+        self.count, self.verbose, self.dtype = len(subjects), verbose, dtype
 
     def header(self) -> str:
         counts = " ".join(f"{c:>6}" for c in COLUMNS)
@@ -60,6 +60,8 @@ class Table:
             yield from _by_rule(r.warnings, r.subject, "warnings")
             yield from (f"{r.subject}: inconclusive: {what}" for what in r.inconclusive)
             yield from (f"{r.subject}: skipped: {what}" for what in r.skipped)
+            yield from (f"{r.subject}: raises at the point {point}: {n}" for point, n in r.outside.items())
+            yield from (f"{r.subject}: note: {note}" for note in r.notes)
             yield from (f"{r.subject}: {name} overridden: {value}" for name, value in r.overrides.items())
             yield from (f"{r.subject}: {rule} did not run" for rule, n in outcome.exercised.items() if not n)
 
@@ -70,26 +72,31 @@ class Table:
             "check": sum(r.checks.total() for r in reports),
             "inconclusive": sum(len(r.inconclusive) for r in reports),
             "precision warning": sum(len(r.warnings) for r in reports),
+            "unjudged": sum(1 for o in outcomes if o.unjudged),
             "skipped": sum(1 for r in reports if not r.checks and r.skipped),
             "incomplete": sum(1 for r in reports if r.missing),
         }
         counted = ", ".join(_plural(n, what) for what, n in found.items())
         lines = ["", f"rules exercised: {rules}"] if rules else [""]
         whole = f"{len(outcomes)} of {self.count}" if len(outcomes) < self.count else str(self.count)
-        lines.append(f"{whole} checked: {counted}, in {seconds:.1f} s: {_verdict(outcomes, interrupted)}")
+        cast = f" in {self.dtype}" * bool(self.dtype)
+        lines.append(f"{whole} checked{cast}: {counted}, in {seconds:.1f} s: {_verdict(outcomes, interrupted)}")
         return "\n".join(lines)
 
 
 def state(outcome: Outcome) -> str:
     """What came of one subject, in a word or some."""
     r = outcome.report
-    wrong = sum(f.layer != COMPLETE for f in r.failures)
     if outcome.error:
         return "ERROR"
-    if wrong:
-        text = f"FAIL ({wrong})"
+    if outcome.wrong:
+        text = f"FAIL ({outcome.wrong})"
+    elif outcome.unusable:
+        text = "BAD SAMPLES"
     elif not r.checks:
         text = "nothing to check" if not r.skipped else f"skipped: {why_nothing(outcome)}"
+    elif outcome.unjudged:
+        text = f"unjudged: {outcome.unjudged}"
     else:
         text = "ok"
     if r.warnings:
@@ -98,7 +105,7 @@ def state(outcome: Outcome) -> str:
 
 
 def _plural(n: int, what: str) -> str:
-    return f"{n} {what}{'s' * (n != 1 and what not in ('inconclusive', 'skipped', 'incomplete'))}"
+    return f"{n} {what}{'s' * (n != 1 and what not in ('inconclusive', 'unjudged', 'skipped', 'incomplete'))}"
 
 
 def _verdict(outcomes: Sequence[Outcome], interrupted: bool) -> str:
@@ -106,10 +113,12 @@ def _verdict(outcomes: Sequence[Outcome], interrupted: bool) -> str:
     for word, names in (
         ("with an error of the CHECKER", [o.report.subject for o in outcomes if o.error]),
         ("FAILED", [o.report.subject for o in outcomes if o.wrong]),
-        ("INCOMPLETE", [o.report.subject for o in outcomes if not (o.ok or o.wrong or o.error)]),
+        ("with BAD SAMPLES", [o.report.subject for o in outcomes if o.unusable]),
+        ("INCOMPLETE", [o.report.subject for o in outcomes if not (o.ok or o.wrong or o.error or o.unusable)]),
     ):
         parts += [f"{len(names)} {word}: {', '.join(names)}"] if names else []
-    if not (parts or any(o.report.checks for o in outcomes)):
+    judged = [o for o in outcomes if o.report.checks and not o.unjudged]
+    if not (parts or judged):
         return "nothing was compared"
     return "; ".join(parts) or "all rules agree"
 
@@ -156,6 +165,7 @@ def _as_dict(outcome: Outcome) -> dict[str, Any]:
     return {
         "ok": outcome.ok,
         "error": outcome.error,
+        "unjudged": outcome.unjudged,
         **parts,
         **findings,
         "rules": {rule: n > 0 for rule, n in outcome.exercised.items()},

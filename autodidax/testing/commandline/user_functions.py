@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,7 +17,7 @@ from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.core.primitive import Sample
 from autodidax.testing import directions as dirs
-from autodidax.testing.commandline.modules import Subject, draw
+from autodidax.testing.commandline.modules import DECLARATION, Subject, draw
 from autodidax.testing.commandline.options import CheckOptions
 from autodidax.testing.comparison import close
 from autodidax.testing.functions import check_grads
@@ -28,6 +31,8 @@ from autodidax.transforms.vmap import vmap
 
 ROUNDINGS = 256.0  # a program or a batch may sum in another order than the eager run of one row
 ROWS = 3
+SAMPLES = "samples"  # the layer of a failure that says what is wrong with them, and not with a rule
+PACKAGE = os.path.dirname(errors.__file__)
 
 Flat = Callable[..., list[Any]]
 
@@ -79,9 +84,14 @@ def rule_at_fault(function: Any, mode: str) -> str:
 def _check_seed(subject: Subject, report: Report, options: CheckOptions, seed: int) -> None:
     try:
         samples = draw(subject.declared, np.random.default_rng(seed))
-    except Exception as e:  # the user's function, which may raise anything
-        message = f"drawing the samples raised {told(e)}"
-        report.fail(Failure(subject.name, "samples", "impl", "runs", message, seed=seed, module=subject.module))
+        for k, drawn in enumerate(samples):
+            require_arguments(subject.value, drawn, k)
+    except (Exception, SystemExit) as e:  # the user's function may raise anything
+        why = f"drawing them raised {told(e)}{raised_at(e)}"
+        if isinstance(e, errors.ArgumentError):
+            why = f"{e.message}\n  {e.mend}"
+        message = f"{source_of(subject.declared, subject.name)}: {why}"
+        report.fail(Failure(subject.name, SAMPLES, "impl", SAMPLES, message, seed=seed, module=subject.module))
         return
     if not samples and "samples" not in report.missing:
         report.missing.append("samples")
@@ -115,8 +125,14 @@ class _SampleCheck:
     def run(self, order: int) -> None:
         try:
             outs = tree.leaves(self.function(*self.free))
-        except Exception as e:  # of whatever kind: the function is the user's
-            self.fail("impl", "impl", "runs", f"the function raised {told(e)}")
+        except (Exception, SystemExit) as e:  # of whatever kind: the function is the user's
+            self.fail("impl", "impl", "runs", f"before any rule was run, it raised {told(e)}{raised_at(e)}")
+            return
+        foreign = [type(y).__name__ for y in outs if not is_value(y)]
+        if foreign:
+            hint = "; write return in the place of yield" * (foreign[0] == "generator")
+            message = f"the function's result has a {foreign[0]} where an array or a number is due{hint}"
+            self.fail("impl", "impl", "structure", message)
             return
         self.report.passed("impl")
         modes = [m for m in self.options.modes if m in ("fwd", "rev")]
@@ -138,7 +154,7 @@ class _SampleCheck:
             found = check_grads(self.function, self.free, order, tuple(modes), seed=self.seed, **options)
         except errors.CheckError as e:
             found = e.report
-        except Exception as e:  # a rule that raises is wrong, whatever it raises
+        except (Exception, SystemExit) as e:  # a rule that raises is wrong, whatever it raises
             rule = rule_at_fault(self.subject.value, modes[0])
             self.fail(rule, modes[0], "runs", f"raised {told(e)}")
             return
@@ -149,6 +165,9 @@ class _SampleCheck:
         report, function = self.report, self.subject.value
         report.checks += found.checks
         report.points += found.points
+        report.outside += found.outside
+        report.not_finite += [self.name] * len(found.not_finite)
+        report.notes += [note for note in found.notes if note not in report.notes]
         report.worst = max(report.worst, found.worst)
         report.skipped += [f"sample {self.name}: {what}" for what in found.skipped]
         if not self.sample.nonsmooth:  # where it is declared, nothing else is to be expected
@@ -187,7 +206,7 @@ class _SampleCheck:
             check()
         except StopCheck:
             raise
-        except Exception as e:  # a rule that raises is wrong, whatever it raises
+        except (Exception, SystemExit) as e:  # a rule that raises is wrong, whatever it raises
             self.fail(self.rule_of(name), mode, "runs", f"{mode} of the {name} raised {told(e)}")
 
     def rule_of(self, name: str) -> str:
@@ -291,6 +310,46 @@ def varying(subject: Subject, s: Sample) -> tuple[Callable[..., Any], tuple[Any,
     return of_varying, ({name: s.args[k] for k, name in names.items()},)
 
 
+def require_arguments(function: Any, s: Sample, k: int) -> None:
+    """Raise where a function does not take the arguments of a sample."""
+    try:
+        signature = inspect.signature(getattr(function, "fun", function))
+    except (TypeError, ValueError):  # not every function has one
+        return
+    try:
+        signature.bind(*s.args, **s.params)
+    except TypeError as e:
+        raise errors.ArgumentError(
+            f"entry {k} has the arguments {described(s)}, and the function takes {signature}: {e}",
+            mend="write a tuple with one entry an argument; sample(x, k=2) gives keyword arguments too",
+            where="",
+        ) from None
+
+
+def source_of(declared: Any, name: str) -> str:
+    """Where the samples of a function come from."""
+    entry = f"{DECLARATION}[{name!r}]"
+    code = getattr(declared, "__code__", None)
+    if code is None:
+        return entry
+    return f"{entry}, the function {declared.__name__} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
+
+
+def raised_at(error: BaseException) -> str:
+    """The place that an exception comes from, where it is outside of this package."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(PACKAGE)]
+    return f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
+
+
+def is_value(leaf: Any) -> bool:
+    """Whether a leaf is an array or a number, traced or not."""
+    try:
+        dtype_of(leaf)
+    except errors.AutodidaxError:
+        return False
+    return True
+
+
 def _varies(leaf: Any) -> bool:
     return isinstance(leaf, np.ndarray | np.generic | float | complex)
 
@@ -311,13 +370,13 @@ def cast_sample(function: Any, s: Sample, dtype: str, report: Report) -> Sample 
     try:
         moved = Sample(tree.map(cast, s.args), s.params, s.nonsmooth, s.name)
         function(*moved.args, **moved.params)
-    except Exception as e:  # of whatever kind: the function is the user's
+    except (Exception, SystemExit) as e:  # of whatever kind: the function is the user's
         report.skipped.append(f"sample {described(s)} in {dtype}: {told(e)}")
         return None
     return moved
 
 
-def told(error: Exception) -> str:
+def told(error: BaseException) -> str:
     """An exception in one line."""
     return f"{type(error).__name__}: {error}".split("\n")[0]
 

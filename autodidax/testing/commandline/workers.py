@@ -7,6 +7,7 @@ import functools
 import multiprocessing
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator, Sequence
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
@@ -108,7 +109,8 @@ def _stop(process: BaseProcess, pipe: Any) -> None:
 
 def _subjects_by_reference(names: Sequence[str]) -> dict[str, Subject]:
     load_all()
-    return {s.reference: s for s in resolve(names)}
+    with contextlib.redirect_stdout(sys.stderr):
+        return {s.reference: s for s in resolve(names)}
 
 
 def _serve(pipe: Any, other_end: Any, prepare: Callable[[], dict[str, Subject]], options: CheckOptions) -> None:
@@ -121,4 +123,9 @@ def _serve(pipe: Any, other_end: Any, prepare: Callable[[], dict[str, Subject]],
             reference = pipe.recv()
         except EOFError:
             return
-        pipe.send(check_subject(subjects[reference], options))
+        subject = subjects[reference]
+        try:
+            outcome = check_subject(subject, options)
+        except KeyboardInterrupt:  # a real one does not come here
+            outcome = crashed(subject, "what is checked raised KeyboardInterrupt")
+        pipe.send(outcome)

@@ -106,8 +106,10 @@ def run_mutation(primitives: Sequence[Primitive], *, jobs: int, seed: int, out: 
                 print(f"not mutated: {p.name}: {rule}: {reason}", file=out)
     unexplained = sum(not o.explained for o in outcomes)
     verdict = f"{unexplained} UNEXPLAINED" if unexplained else "every mutant is killed or explained"
-    count = f"{done} of {len(primitives)} primitives, interrupted," if interrupted else f"{done} primitives"
-    print(f"\n{len(outcomes)} mutants of {count} in {time.perf_counter() - start:.0f} s: {verdict}", file=out)
+    whole = f"{done} of {len(primitives)}" if interrupted else str(done)
+    count = f"{whole} primitive{'s' * (len(primitives) != 1)}{', interrupted,' * interrupted}"
+    total = f"{len(outcomes)} mutant{'s' * (len(outcomes) != 1)} of {count}"
+    print(f"\n{total} in {time.perf_counter() - start:.0f} s: {verdict}", file=out)
     return 130 if interrupted else 1 if unexplained else 0
 
 
