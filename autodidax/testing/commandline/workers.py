@@ -44,7 +44,8 @@ class Outcomes:
             for subject in self.subjects:
                 yield check_subject(subject, self.options)
             return
-        waiting = iter(range(len(self.subjects)))
+        # the last one first: in the registry it builds on most, and takes longest
+        waiting = iter([len(self.subjects) - 1, *range(len(self.subjects) - 1)])
         busy: dict[Any, tuple[BaseProcess, int]] = {}
         due = 0
         try:
