@@ -5,7 +5,8 @@
 
 A check at the given point alone stands beside gradcheck, which knows no other; the last column is the whole default
 check of order 1, with the points beside. Both run in one process with one thread, in turns; each time is the median
-of the rounds. It ends with 1 where the check at one point takes longer than the fast mode, from 200 inputs on.
+of the rounds. `f ratio` is how long the function itself takes with NumPy, beside PyTorch: a check is some tens of its
+evaluations. It ends with 1 where the check at one point takes longer than the fast mode, from 200 inputs on.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from autodidax.test_util import check_grads
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 SIZES = (5, 200, 1000, 4000)
 SLOW = 200  # inputs up to which the slow mode is timed: it takes minutes beyond
+EVALUATIONS = 20  # that are timed together
 WEIGHTS = np.random.default_rng(1).normal(size=(50, max(SIZES)))
 
 
@@ -80,6 +82,7 @@ def runs_of(f: Callable[..., Any], n: int, torch: Any) -> dict[str, Callable[[],
     runs = {
         "given": lambda: check_grads(own, (x,), order=1, points="given"),
         "all": lambda: check_grads(own, (x,), order=1),
+        "f": lambda: [own(x) for _ in range(EVALUATIONS)],
     }
     if torch is None:
         return runs
@@ -89,6 +92,8 @@ def runs_of(f: Callable[..., Any], n: int, torch: Any) -> dict[str, Callable[[],
 
     t = torch.tensor(x, requires_grad=True)
     check = lambda **options: torch.autograd.gradcheck(lambda z: f(Torch, z), (t,), check_forward_ad=True, **options)
+    plain = t.detach()
+    runs["their f"] = lambda: [f(Torch, plain) for _ in range(EVALUATIONS)]
     runs["fast"] = lambda: check(fast_mode=True)
     if n <= SLOW:
         runs["slow"] = lambda: check(fast_mode=False)
@@ -105,7 +110,7 @@ def main() -> int:
     torch = _torch()
     print(
         f"{'function':10} {'inputs':>6} {'at the point':>13} {'fast mode':>11} {'ratio':>6} "
-        f"{'slow mode':>11} {'all points':>11}"
+        f"{'f ratio':>8} {'slow mode':>11} {'all points':>11}"
     )
     slower = []
     for f in FUNCTIONS:
@@ -118,10 +123,11 @@ def main() -> int:
                         taken[name].append(_time(run))
             median = {name: 1e3 * statistics.median(times[1:]) for name, times in taken.items()}
             ratio = median["given"] / median["fast"] if "fast" in median else float("nan")
+            own = median["f"] / median["their f"] if "fast" in median else float("nan")
             shown = {name: f"{t:8.2f} ms" for name, t in median.items()}
             print(
                 f"{f.__name__:10} {n:6} {shown['given']:>13} {shown.get('fast', '-'):>11} {ratio:6.2f} "
-                f"{shown.get('slow', '-'):>11} {shown['all']:>11}",
+                f"{own:8.2f} {shown.get('slow', '-'):>11} {shown['all']:>11}",
                 flush=True,
             )
             if n >= 200 and ratio > 1:
