@@ -36,7 +36,7 @@ EPS = float(np.finfo(np.float64).eps)
 
 FAIRLY = 5e-11  # where it is all that rounding allows, or of most of many entries
 MANY, MOST = 256, 0.9
-COSTLY = 200  # inputs from which on fairly is enough: the evaluations are what a check costs
+COSTLY = 200  # inputs from which on fairly, or what rounding allows, is enough: the evaluations are what a check costs
 CLOSER = tuple(10.0**-k for k in range(6, 17))  # steps at which a kink has to be one still
 TYPICAL = 1e3  # times its own size an output comes to, at most, along the steps
 FADED = 0.3  # of the jump of the slope: there is no kink where it comes to less than this
@@ -224,7 +224,10 @@ class _Ladder:
             well |= fairly
             if not (np.mean(well) > MOST and np.all(error <= 100 * FAIRLY * scale)):
                 return None
-        elif not np.all(fairly if sum(np.size(x) for x in self.xs) >= COSTLY else well):
+        elif sum(np.size(x) for x in self.xs) >= COSTLY:
+            if not np.all(fairly | (error <= 3 * noise) & (error <= 20 * FAIRLY * scale)):
+                return None
+        elif not np.all(well):
             return None
         return Estimate(value, error, np.zeros(base.shape, bool), size, 2 * FEW_STEPS + 1)
 
