@@ -23,6 +23,7 @@ from autodidax.transforms.program import (
     jvp_program,
     linear_split,
     linearize_program,
+    pullback_of_some,
     residuals_again,
     transpose_program,
     vjp_program,
@@ -162,9 +163,9 @@ class ProgramCall(HigherOrder):
         jaxpr, name = params["jaxpr"], params["name"]
         ins, vals = trace.split(args)
         active = tuple(n >= 0 for n in ins)
-        split = vjp_program(jaxpr, active)
-        outs = self(*vals, jaxpr=split.first, name=name)
         n = len(jaxpr.out_avals)
+        split = vjp_program(jaxpr, active, (False,) * n)
+        outs = self(*vals, jaxpr=split.first, name=name)
         residuals = [trace.guard.hold_operand(r) for r in take_residuals(split, vals, outs[n:])]
         held = hold_constants(trace, ins, vals)
         avals = jaxpr.out_avals
@@ -178,8 +179,14 @@ class ProgramCall(HigherOrder):
                     *kept, *fill_cts(cts, avals, split.out_active), *masks_of(cts), jaxpr=masked.second, name=name
                 )
                 return spread(with_masks(gs, masked.late, masked.late_masks), active)
-            gs = self(*residuals, *fill_cts(cts, avals, split.out_active), jaxpr=split.second, name=name)
-            return spread(spread(gs, split.late), active)
+            present = tuple(c is not None for c, on in zip(cts, split.out_active, strict=True) if on)
+            if all(present) or has_effects(split.second):
+                some, given = split, fill_cts(cts, avals, split.out_active)
+            else:
+                some = pullback_of_some(split, present)
+                given = [c for c, on in zip(cts, split.out_active, strict=True) if on and c is not None]
+            gs = self(*residuals, *given, jaxpr=some.second, name=name)
+            return spread(with_masks(gs, some.late, some.late_masks), active)
 
         return record_call(trace, outs[:n], split.out_active, Call(pull, takes_masks=True), ins)
 

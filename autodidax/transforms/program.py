@@ -190,6 +190,38 @@ def vjp_program(closed: ClosedJaxpr, active: Flags, masked: Flags | None = None)
     return closed.derived[key]
 
 
+def pullback_of_some(split: Split, present: Flags) -> Split:
+    """The same backward program for the cotangents in `present` alone, of the outputs in `out_active`: the others are
+    structural zeros, which stay zero also where a residual is infinite. Of a program that takes no masks."""
+    second, n = split.second, len(split.residuals)
+    key = ("pullback of some", present)
+    if key not in second.derived:
+        kept: list[Flags] = []
+
+        def some(*args: Any) -> list[Any]:
+            # it is linear in the cotangents, so its derivative along some of them is what they alone give
+            point = [*args[:n], *(zeros_of(a) for a in second.in_avals[n:])]
+            outs, flags = _run_jvp(second, (False,) * n + present, None, [*point, *args[n:]])
+            count = sum(split.late)
+            kept.append(flags[:count])
+            masks = outs[count : len(flags)]
+            masked = [f for f, m in zip(flags[:count], _of_late(split, split.late_masks), strict=True) if m]
+            return [*outs[len(flags) :], *(m for m, f in zip(masks, masked, strict=True) if f)]
+
+        avals = [*second.in_avals[:n], *(a for a, on in zip(second.in_avals[n:], present, strict=True) if on)]
+        program, _ = stage(some, avals)
+        flags = iter(kept[0])
+        late = tuple(on and next(flags) for on in split.late)
+        late_masks = tuple(m and on for m, on in zip(split.late_masks, late, strict=True))
+        second.derived[key] = split._replace(second=program, late=late, late_masks=late_masks)
+    return second.derived[key]
+
+
+def _of_late(split: Split, flags: Flags) -> list[bool]:
+    """Of one flag a result, those of the results that are present."""
+    return [f for f, on in zip(flags, split.late, strict=True) if on]
+
+
 def linearize_program(closed: ClosedJaxpr, active: Flags, force: Flags | None = None) -> Split:
     """The program and its derivative, which takes residuals and the tangents of the active inputs and returns the
     tangents of the outputs in `out_active` (at least those in `force`).

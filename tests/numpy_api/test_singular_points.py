@@ -45,6 +45,10 @@ SECOND = {
     f"{outer.__name__}({inner.__name__})": lambda f, outer=outer, inner=inner: outer(inner(f))
     for outer in (jacfwd, jacrev)
     for inner in (jacfwd, jacrev)
+} | {
+    f"{outer.__name__}({inner.__name__}) of jit": lambda f, outer=outer, inner=inner: outer(inner(jit(f)))
+    for outer in (jacfwd, jacrev)
+    for inner in (jacfwd, jacrev)
 }
 
 

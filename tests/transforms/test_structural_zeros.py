@@ -84,6 +84,30 @@ class TestNoPoison:
         np.testing.assert_allclose(second, want, atol=1e-12)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives_of_jit(name):
+    f, x, want, second = CASES[name]
+    compiled, x = jit(f), np.array(x)
+    np.testing.assert_allclose(grad(compiled)(x), want, atol=1e-12)
+    if second is not None and name != "norm elsewhere":  # which has row sums of its own
+        for g in (grad(compiled), jit(grad(compiled))):
+            np.testing.assert_allclose(grad(lambda x, g=g: np.sum(g(x)))(x), second, atol=1e-12)
+
+
+def test_structural_zeros_leave_a_staged_call():
+    f = lambda x: jit(lambda y: np.where(x > 0, y, 0.0))(np.sqrt(x))
+    assert grad(f)(0.0) == 0.0
+    assert ad.jacrev(ad.jacrev(jit(np.log)))(0.0) == -np.inf
+
+    @jit
+    def two(x):  # what no cotangent comes for is a structural zero
+        return np.log(x), 3.0 * x, np.where(x > 0, 1.0 / x, x)
+
+    assert grad(lambda x: two(x)[1])(0.0) == 3.0
+    assert grad(lambda x: two(x)[1] + two(x)[2])(0.0) == 4.0
+    assert grad(grad(lambda x: two(x)[0]))(2.0) == -0.25
+
+
 @pytest.mark.parametrize("mode", ["eager", "jit"])
 def test_computed_zero_times_infinity_is_nan(mode):
     f = lambda x: np.sqrt(x) ** 2
