@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from autodidax.primitives.shape import transpose
 from autodidax.testing import directions as dirs
 from autodidax.testing.batching import check_batching
 from autodidax.testing.comparison import close, same, snapshot
+from autodidax.testing.completeness import derivative_rules, missing_rules
 from autodidax.testing.kinks import check_between
 from autodidax.testing.layers import check_orders, check_point
 from autodidax.testing.numeric import directional_derivative
@@ -25,6 +26,7 @@ from autodidax.testing.point import Point
 from autodidax.testing.points import point_names, points_beside
 from autodidax.testing.report import Failure, Report, StopCheck, brief
 from autodidax.testing.rules import Rules, plain_list, traced_rules
+from autodidax.testing.samples import cast_sample, largest_of_each_kind, plainest
 from autodidax.testing.staging import check_staging
 from autodidax.transforms.backward import fit_ct, transpose_jvp
 from autodidax.transforms.derivatives import jvp, linear_transpose, linearize, vjp
@@ -84,35 +86,6 @@ def check_primitive(
     return report
 
 
-def derivative_rules(p: Primitive, active: Sequence[int] | None = None) -> dict[str, str]:
-    """Names of the rules that make up each mode of a primitive, where these operands vary (all of them by default)."""
-    if products[p.code]:
-        return {"fwd": "products", "rev": "products"}
-    if p.zero_derivative:
-        return {"fwd": "zero_derivative", "rev": "zero_derivative"}
-    if p.higher_order:
-        return {"fwd": "trace_jvp", "rev": "trace_reverse"}
-    if p.linear or p.multilinear or (active and set(active) <= set(p.linear_in)):
-        return {"fwd": "impl", "rev": "transpose"}
-    return {"fwd": "jvp", "rev": "vjp" if p.vjp is not None else "jvp"}
-
-
-def has_rule(p: Primitive, rule: str) -> bool:
-    """Whether a primitive defines this rule, on itself or its class."""
-    return rule in vars(p) or getattr(type(p), rule, None) is not getattr(Primitive, rule, None)
-
-
-def missing_rules(p: Primitive) -> list[str]:
-    """The rules that a primitive of this kind should have and has not."""
-    wanted = ["impl", "abstract_eval", "samples"]
-    if not p.higher_order:
-        wanted.append("batch")
-        if not (products[p.code] or p.zero_derivative or p.nondifferentiable):
-            wanted += ["transpose"] if p.linear or p.multilinear else ["transpose"] * bool(p.linear_in)
-            wanted += [] if p.linear or p.multilinear or p.linear_in else ["jvp"]
-    return [rule for rule in wanted if not has_rule(p, rule)]
-
-
 def _note_missing(p: Primitive, report: Report, require_complete: bool) -> None:
     report.missing = missing_rules(p)
     if require_complete:
@@ -139,8 +112,8 @@ def _check_seed(
         return
     if not samples and "samples" not in report.missing:
         report.missing.append("samples")
-    chosen = range(len(samples)) if slow else _largest_of_each_kind(samples)
-    deep = range(len(samples)) if slow else _plainest(samples, chosen)
+    chosen = range(len(samples)) if slow else largest_of_each_kind(samples)
+    deep = range(len(samples)) if slow else plainest(samples, chosen)
     for k, s in enumerate(samples):
         if only is not None and only[0] != k:
             continue
@@ -156,40 +129,6 @@ def _check_seed(
             check.run(modes)
     if "vmap" in modes and samples and dtype is None and (only is None or only[1] is None):
         check_batching(p, report, samples, seed, None if only is None else only[0])
-
-
-def cast_sample(p: Primitive, s: Sample, dtype: np.dtype[Any]) -> Sample | None:
-    """A sample with its floating and complex operands in another dtype; None where that is no sample of `p`."""
-    if not any(is_inexact(dtype_of(a)) for a in s.args):
-        return None
-    if dtype.kind != "c" and any(dtype_of(a).kind == "c" for a in s.args):
-        return None
-    args = [a if type(a) in PYTHON_SCALARS or not is_inexact(dtype_of(a)) else np.asarray(a).astype(dtype)[()]
-            for a in s.args]  # fmt: skip
-    try:
-        p.out_avals(*[get_aval(a) for a in args], **s.params)
-        p.impl(*args, **s.params)
-    except Exception:  # a primitive may take fewer dtypes, and say so in any way
-        return None
-    return Sample(tuple(args), s.params, nonsmooth=s.nonsmooth)
-
-
-def _largest_of_each_kind(samples: Sequence[Sample]) -> set[int]:
-    """Of the smooth samples with the same dtypes and parameters, the one with the most entries."""
-    largest: dict[Any, tuple[int, int]] = {}
-    for k, s in enumerate(samples):
-        if not s.nonsmooth:
-            kind = (*(dtype_of(a) for a in s.args), repr(s.params))
-            size = sum(int(np.size(a)) for a in s.args)
-            if kind not in largest or size > largest[kind][0]:
-                largest[kind] = size, k
-    return {k for _, k in largest.values()}
-
-
-def _plainest(samples: Sequence[Sample], chosen: Collection[int]) -> list[int]:
-    """Of the samples chosen, the first of those with the most operands in double precision."""
-    counts = {k: sum(dtype_of(a) == np.float64 for a in samples[k].args) for k in sorted(chosen)}
-    return [max(counts, key=lambda k: counts[k])] if counts else []
 
 
 class _SampleCheck:
@@ -534,4 +473,4 @@ def _fitted(g: Any, like: Any) -> Any:
     return fitted.val if type(fitted) is Masked else fitted
 
 
-__all__ = ["BY_DEFINITION", "MODES", "check_primitive", "derivative_rules", "has_rule", "missing_rules"]
+__all__ = ["BY_DEFINITION", "MODES", "check_primitive"]

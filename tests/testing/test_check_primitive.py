@@ -9,7 +9,8 @@ from autodidax.primitives.comparison import equal
 from autodidax.primitives.elementwise import cos, exp, sin
 from autodidax.primitives.select import where
 from autodidax.primitives.shape import flip
-from autodidax.testing.primitives import check_primitive, missing_rules
+from autodidax.testing.completeness import missing_rules
+from autodidax.testing.primitives import check_primitive
 
 
 class Scale(Primitive):

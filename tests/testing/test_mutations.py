@@ -14,11 +14,12 @@ import pytest
 
 from autodidax.__main__ import load_all
 from autodidax.core.primitive import Primitive, pointwise, registry, sample
+from autodidax.testing.completeness import missing_rules
 from autodidax.testing.mutation.equivalents import EQUIVALENT
 from autodidax.testing.mutation.mutants import mutants, unmutated
 from autodidax.testing.mutation.run import known_failures, numeric_noise, outcome, outcomes_of, run_mutation
 from autodidax.testing.mutation.sources import called_functions, source_changes
-from autodidax.testing.primitives import check_primitive, missing_rules
+from autodidax.testing.primitives import check_primitive
 
 load_all()
 ROTATION = int(os.environ.get("AUTODIDAX_ROTATION", datetime.date.today().toordinal()))

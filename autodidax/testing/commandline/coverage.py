@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from autodidax.core.primitive import Primitive, no_share, partial1, products
-from autodidax.testing.primitives import has_rule
+from autodidax.testing.completeness import has_rule
 
 TRACED = ("trace_jvp", "trace_reverse", "trace_linear", "trace_batch")
 RULES = ("impl", "abstract_eval", "jvp", "vjp", "transpose", "batch", *TRACED)

@@ -13,7 +13,7 @@ from autodidax.testing.commandline.junit import why_nothing
 from autodidax.testing.commandline.modules import Subject, signature_of
 from autodidax.testing.commandline.subjects import Outcome
 from autodidax.testing.commandline.user_functions import missing_of
-from autodidax.testing.primitives import derivative_rules, missing_rules
+from autodidax.testing.completeness import derivative_rules, missing_rules
 from autodidax.testing.report import Failure
 
 SHOWN = 3  # failures printed of one rule of one subject; --json has them all

@@ -17,6 +17,7 @@ import numpy as np
 from autodidax.core.avals import Masked, is_inexact
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.primitive import Primitive, Sample, products, registry
+from autodidax.testing.completeness import has_rule
 from autodidax.testing.directions import cotangents, tangents
 from autodidax.testing.mutation import operators as ops
 from autodidax.testing.mutation.operators import detached, each
@@ -41,7 +42,6 @@ from autodidax.testing.mutation.patches import (
 )
 from autodidax.testing.mutation.sources import Changed, called_functions, source_changes
 from autodidax.testing.mutation.traces import trace_changes
-from autodidax.testing.primitives import has_rule
 from autodidax.testing.rules import plain_list
 
 
