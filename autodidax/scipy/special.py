@@ -17,6 +17,8 @@ from autodidax.primitives import special as _primitives
 from autodidax.primitives.comparison import equal, isfinite, less_equal, logical_and, logical_not
 from autodidax.primitives.convert import real, stop_gradient_p
 from autodidax.primitives.elementwise import absolute, exp, log, sign
+from autodidax.primitives.normalization import log_softmax as _log_softmax_p
+from autodidax.primitives.normalization import softmax as _softmax_p
 from autodidax.primitives.reductions import logsumexp as _logsumexp_p
 from autodidax.primitives.reductions import reduce_max
 from autodidax.primitives.select import where
@@ -106,28 +108,22 @@ def logsumexp(a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, r
     return log(total) + largest
 
 
-def _below_largest(x: Any, axis: Any) -> tuple[Any, tuple[int, ...]]:
-    """x less its largest entry over axes, where that is finite; and the axes. What is taken off counts as constant: the
-    results do not depend on it."""
-    x = operand(x)
-    axes = axes_of(axis, len(shape_of(x)))
-    largest = expand_dims(reduce_max(stop_gradient_p(x), axes=axes), axes)
-    return x - where(isfinite(largest), largest, 0), axes
-
-
 @function_for(scipy.special.softmax)
 def softmax(x: Any, axis: Any = None) -> Any:
     """exp(x) divided by its sum over axes: (..., n, ...) -> same shape; source: scipy.special.softmax."""
-    shifted, axes = _below_largest(x, axis)
-    terms = exp(shifted)
-    return terms / expand_dims(reduce_sum(terms, axes=axes), axes)
+    x = operand(x)
+    if dtype_of(x).kind == "c":
+        return exp(log_softmax(x, axis=axis))
+    return _softmax_p(x, axes=axes_of(axis, len(shape_of(x))))
 
 
 @function_for(scipy.special.log_softmax)
 def log_softmax(x: Any, axis: Any = None) -> Any:
     """Logarithm of softmax: x - logsumexp(x) over axes; source: scipy.special.log_softmax."""
-    shifted, axes = _below_largest(x, axis)
-    return shifted - expand_dims(_logsumexp_p(shifted, axes=axes), axes)
+    x = operand(x)
+    if dtype_of(x).kind == "c":
+        return x - logsumexp(x, axis=axis, keepdims=True)
+    return _log_softmax_p(x, axes=axes_of(axis, len(shape_of(x))))
 
 
 __all__ = [
