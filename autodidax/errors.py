@@ -74,13 +74,26 @@ active_scopes: Callable[[], tuple[str, ...]] = _no_scopes
 """The names of the open scopes, outermost first, for the ``in:`` line; ``core`` puts its own here."""
 
 
-def _no_call(frame: FrameType | None) -> str | None:
+def _no_call(frame: FrameType | None, *, any_function: bool = False) -> str | None:
     return None
 
 
-called_function: Callable[[FrameType | None], str | None] = _no_call
-"""The function of NumPy (or its twin) that a frame of user code is calling, the present one for None; ``numpy`` puts
-its own here."""
+called_function: Callable[..., str | None] = _no_call
+"""The function of NumPy (or its twin) that a frame of user code is calling, the present one for None; with
+`any_function` others too; ``numpy`` puts its own here."""
+
+
+def _no_operands() -> tuple[str, str] | None:
+    return None
+
+
+operands_in_use: Callable[[], tuple[str, str] | None] = _no_operands
+"""The texts of the operands of the operation that user code is evaluating; ``numpy`` puts its own here."""
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun, in the plural where it is not one: "1 axis", "2 axes"."""
+    return f"{n} {noun if n == 1 else 'axes' if noun == 'axis' else noun + 's'}"
 
 
 def is_own_file(filename: str) -> bool:
@@ -130,14 +143,14 @@ def user_frame_of(error: BaseException) -> tuple[str, int, str] | None:
     return (*found[:2], "/".join((found[2], *scopes))) if found is not None and scopes else found
 
 
-def called_by(error: BaseException) -> str:
+def called_by(error: BaseException, *, any_function: bool = False) -> str:
     """The beginning of a message: the function of NumPy that the innermost line of user code was calling, if any."""
     frame, traceback = None, error.__traceback__
     while traceback is not None:
         if is_user_code(traceback.tb_frame):
             frame = traceback.tb_frame
         traceback = traceback.tb_next
-    called = None if frame is None else called_function(frame)
+    called = None if frame is None else called_function(frame, any_function=any_function)
     return "" if called is None else f"{called}: "
 
 
@@ -197,7 +210,7 @@ class AutodidaxError(Exception):
     ) -> None:
         called = called_function(None) if where is None else None
         if called is not None and called.rpartition(".")[2] not in message:
-            message = f"{called}: {message}"
+            message = f"{called}: {message.removeprefix('matmul: ')}"
         super().__init__(message)
         self.message = message
         self.called = called

@@ -10,7 +10,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.compile.program import compiled
 from autodidax.control_flow.loop import loop_p
-from autodidax.control_flow.operands import concrete, flat_operands, join_outputs, stage_flat
+from autodidax.control_flow.operands import concrete, flat_operands, join_outputs, own_operands, stage_flat
 from autodidax.control_flow.rows import rows_like, select_rows
 from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
@@ -305,7 +305,7 @@ def cond(
     known = concrete(pred)
     try:
         if known is not None:
-            return unshared(true_fun(*operands) if known else false_fun(*operands), operands)
+            return unshared((true_fun if known else false_fun)(*own_operands(operands)), operands)
         index = pred if dtype_of(pred).kind == "b" else pred != 0
         return _staged_branches("cond", index, [false_fun, true_fun], operands)
     except TypeError as error:
@@ -349,7 +349,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     known = concrete(index)
     try:
         if known is not None:
-            return unshared(branches[min(max(int(known), 0), len(branches) - 1)](*operands), operands)
+            return unshared(branches[min(max(int(known), 0), len(branches) - 1)](*own_operands(operands)), operands)
         if len(branches) == 1:
             return branches[0](*operands)
         return _staged_branches("switch", index, branches, operands)

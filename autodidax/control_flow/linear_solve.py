@@ -21,7 +21,7 @@ from autodidax.transforms.calls import HigherOrder, hold_constants, record_call,
 from autodidax.transforms.custom_calls import hidden_tracer, pull_captured, through_captured
 from autodidax.transforms.forward import instantiate
 from autodidax.transforms.program import batch_program, rearranged, run, tangent_aval, transpose_program
-from autodidax.transforms.reverse import Call, LinearTracer, not_linear
+from autodidax.transforms.reverse import Call, LinearTracer, is_zero, not_linear
 from autodidax.transforms.stage import stage
 
 NO_MATRIX = "give a linear function: in the place of A(x) = L(x) + c = b solve L(x) = b - c"
@@ -147,7 +147,7 @@ class LinearSolve(HigherOrder):
         if any(mine[:rest]):
             raise not_linear(trace, self, "is not linear in what the matrix or its solver close over")
         for x, on in zip(args[rest:], mine[rest:], strict=True):
-            if not on and not (trace.affine and isinstance(x, Tracer)) and (isinstance(x, Tracer) or np.any(x)):
+            if not (on or is_zero(x) or (trace.affine and isinstance(x, Tracer))):
                 raise not_linear(trace, self, "has a constant beside the linear right-hand side")
         kept = [None if on else trace.kept(x) for x, on in zip(args, mine, strict=True)]
         held = self.operands([get_aval(x) if on else k for x, k, on in zip(args, kept, mine, strict=True)],

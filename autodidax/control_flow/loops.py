@@ -42,6 +42,8 @@ from autodidax.transforms.boundary import (
 from autodidax.transforms.callbacks import performed_once
 from autodidax.transforms.vmap import vmap
 
+INT = np.iinfo(np.int64)
+
 
 @boundary
 def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init_val: Any) -> Any:
@@ -74,12 +76,26 @@ def _while(transform: str, cond_fun: Any, body_fun: Any, init_val: Any) -> Any:
             if known is None:
                 break
             if not known:
-                return unshared(val, init_val)
+                return unshared(val if stepped else _never_stepped(transform, body_fun, val), init_val)
             if stepped:
                 val = body_fun(val)
             else:
                 val, stepped = _first_step(transform, body_fun, lambda v: (body_fun(v), None), val)[0], True
     return _staged_while(transform, cond_fun, body_fun, val, test)
+
+
+def _never_stepped(transform: str, body_fun: Any, init: Any) -> Any:
+    """The carry that a loop of no steps returns: Python scalars in it have the dtype that the body would give them,
+    which is found by staging it, if it can be staged."""
+    leaves, in_tree = flat_operands(transform, init, "init")
+    if not any(get_aval(x).weak_type for x in leaves):
+        return init
+    same = lambda out_tree: (out_tree, in_tree, None)
+    try:
+        leaves = _fixed_carry(transform, body_fun, leaves, tree.treedef_tuple([in_tree]), same, ())[0]
+    except Exception:  # a body that asks for values, in whatever way, runs as plain Python alone
+        return init
+    return in_tree.unflatten(leaves)
 
 
 def _predicate(x: Any) -> Any:
@@ -256,7 +272,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
     try:
         if lo is None or hi is None:
             test = lambda carry: carry[0] < upper
-            return _while("fori_loop", test, _named_as(body_fun, step), (lower, init_val))[1]
+            return _while("fori_loop", test, _named_as(body_fun, step), (_counter(lower, upper), init_val))[1]
         if not is_staging() and lo < hi:
             lo, hi = int(lo), int(hi)
             (_, val), _ = _first_step("fori_loop", body_fun, lambda carry: (step(carry), None), (lo, init_val))
@@ -268,6 +284,19 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: An
     except TypeError as error:
         check_arity(error, "fori_loop", (body_fun, "body_fun(i, val)", 2))
         raise
+
+
+def _counter(lower: Any, upper: Any) -> Any:
+    """The start of a counter that reaches the upper bound. A known start is a Python integer, as in a loop that runs as
+    plain Python; of a traced one the dtype must hold both bounds."""
+    known, last = concrete(lower), concrete(upper)
+    if known is not None and int(known) <= INT.max:
+        return int(known)
+    own = np.iinfo(dtype_of(lower))
+    if get_aval(lower).weak_type or (last is not None and int(last) <= own.max):
+        return lower
+    common = np.promote_types(own.dtype, dtype_of(upper))
+    return convert_element_type(lower, dtype=common if common.kind in "iu" else INT.dtype)
 
 
 def _named_as(fun: Any, wrapper: Any) -> Any:

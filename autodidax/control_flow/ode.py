@@ -43,7 +43,7 @@ from autodidax.transforms.program import (
     tangent_aval,
     vjp_program,
 )
-from autodidax.transforms.reverse import Call, LinearTracer, not_linear
+from autodidax.transforms.reverse import Call, LinearTracer, is_zero, not_linear
 from autodidax.transforms.stage import stage
 
 Flags = tuple[bool, ...]
@@ -259,12 +259,7 @@ class OdeInt(HigherOrder):
         state_on = _grown(tuple(on.state), lambda s: linear_split(func, (*consts_on, *s, False), s, affine=True)[1])
         linear_split(func, (*consts_on, *state_on, False), state_on, affine=trace.affine)  # raises where it is not
         for x, late, own in zip(parts.state, state_on, on.state, strict=True):
-            if (
-                late
-                and not own
-                and not (trace.affine and isinstance(x, Tracer))
-                and (isinstance(x, Tracer) or np.any(x))
-            ):
+            if late and not (own or is_zero(x) or (trace.affine and isinstance(x, Tracer))):
                 raise not_linear(trace, self, "has a constant beside the linear state")
         is_late = (*consts_on, *state_on, False)
         base = self.parts([zeros_of(get_aval(x)) if f else x for x, f in zip(args, is_late, strict=True)], params)

@@ -13,10 +13,11 @@ from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, innermost_staging, peel
 from autodidax.core.jaxpr import ClosedJaxpr
 from autodidax.primitives.convert import convert_element_type
-from autodidax.transforms.boundary import as_output, as_value, called, name_of
+from autodidax.transforms.boundary import as_output, as_value, called, name_of, own_copy
 from autodidax.transforms.program import run
 from autodidax.transforms.side_effects import Watch
 from autodidax.transforms.stage import stage
+from autodidax.tree.nodes import LEAF_TYPES
 
 Staged = tuple[ClosedJaxpr, list[Any], tree.PyTreeDef]
 
@@ -38,6 +39,13 @@ def flat_operands(transform: str, operands: Any, name: str = "") -> tuple[list[A
     leaves, treedef = tree.flatten(operands)
     what = lambda k: f"{transform}: {leaf_names(transform, treedef, name)[k] if name else f'operand {k}'}"
     return [as_value(x, lambda k=k: what(k)) for k, x in enumerate(leaves)], treedef
+
+
+def own_operands(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Operands for a function that is run as plain Python, and may write into them: their arrays are copied."""
+    if LEAF_TYPES.issuperset(map(type, operands)):
+        return tuple([own_copy(x) for x in operands])
+    return tree.map(own_copy, operands)
 
 
 def leaf_names(transform: str, treedef: tree.PyTreeDef, name: str) -> list[str]:

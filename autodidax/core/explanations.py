@@ -31,7 +31,7 @@ _SHAPE_MENDS = {
     "must match exactly": "bring the arrays to one size in all axes but the one that is joined",
     "must have the same shape": "bring the arrays to one shape",
     "must have same number of dimensions": "bring the arrays to one rank, e.g. with x[None]",
-    "zero-dimensional arrays": "make a vector of each number: x[None], or use np.stack for numbers",
+    "zero-dimensional arrays": "use np.stack for numbers alone, np.atleast_1d(x) for a number among vectors",
     "cannot reshape": "give sizes whose product is the size of the array, or -1 for one of them",
     "zero-size array": "give initial=, or leave empty arrays out",
 }
@@ -50,10 +50,13 @@ def explanation(error: BaseException, holds_arrays: bool) -> errors.AutodidaxErr
     if isinstance(error, ValueError) and isinstance(error.__cause__, errors.ConcretizationTypeError):
         if error.__cause__.called is not None:  # a call such as np.sum(a, initial=x), not an assignment
             return error.__cause__
+        written = error.__cause__.mend or ""
+        if "anp.at(" not in written:
+            written = "write a = anp.at(a)[i].set(x), with autodidax.numpy as anp"
         return errors.MutationError(
             "a traced value cannot be written into a plain array: its derivative would be lost",
             where=error.__cause__.where,
-            mend="write a = anp.at(a)[i].set(x), with autodidax.numpy as anp; or collect values with anp.array([x, y])",
+            mend=f"{written}; or collect values with anp.array([x, y])",
         )
     explain = _BY_TYPE.get(kind)
     return None if explain is None else explain(error, str(error), holds_arrays)
@@ -103,7 +106,14 @@ def _of_type_error(error: BaseException, text: str, holds_arrays: bool) -> error
         return errors.TracerIntegerConversionError(
             f"{errors.called_by(error)}{shown} was used as a size or a shape, which must be known",
             where=where,
-            mend="make it static (static_argnums under jit), or take it from a shape, as x.shape[0]",
+            mend="make it static (static_argnums under jit, functools.partial before eval_shape), or take it from a "
+            "shape, as x.shape[0]",
+        )
+    attribute = errors.called_by(error, any_function=True).removesuffix(": ")
+    if "object is not callable" in text and attribute.rpartition(".")[2] in ("shape", "size", "ndim"):
+        axis = "[i]" if attribute.endswith("shape") else ""
+        return errors.ArgumentError(
+            f"{attribute} of an array is no method", where=where, mend=f"write {attribute}{axis}, without a call"
         )
     if "'Traced' object is not callable" in text:
         return errors.ArgumentError(
@@ -113,9 +123,12 @@ def _of_type_error(error: BaseException, text: str, holds_arrays: bool) -> error
         )
     if "Traced" in text:
         return errors.ConcretizationTypeError(
-            f"{errors.called_by(error)}a traced value was given to what takes plain values alone: {text}",
+            f"{errors.called_by(error, any_function=True)}a traced value was given to what takes plain values alone: "
+            f"{text}",
             where=where,
-            mend=f"give it {_ELSEWHERE}",
+            mend="draw random numbers outside of the transformed function, from a plain seed, and give it the numbers"
+            if "SeedSequence" in text
+            else f"give it {_ELSEWHERE}",
         )
     ufunc = re.search(r"ufunc '(\w+)' not supported for the input types", text)
     if ufunc is not None:
@@ -161,6 +174,12 @@ def _of_overflow_error(error: BaseException, text: str, holds_arrays: bool) -> e
 
 
 def _of_attribute_error(error: BaseException, text: str, holds_arrays: bool) -> errors.AutodidaxError | None:
+    if "'Traced' object" in text:  # of an assignment: a question for an attribute has an answer of the package's own
+        return errors.MutationError(
+            f"{errors.called_by(error)}an attribute of a traced value cannot be assigned or deleted ({text})",
+            where=errors.user_frame_of(error) or "",
+            mend="give the name a new value, x = ..., or keep what belongs to it beside it: return (x, extra)",
+        )
     if text != "'numpy.ndarray' object has no attribute 'at'":
         return None
     return MissingAttributeError(

@@ -91,7 +91,7 @@ class Trace:
         return get_aval(tracer.val)
 
     def describe(self) -> str:
-        return f"{self.transform} of {self.fun_name}"
+        return f"{self.transform.removesuffix('_call')} of {self.fun_name}"
 
 
 def leaked(trace: Trace, doing: str = "") -> errors.UnexpectedTracerError:
@@ -263,8 +263,12 @@ def frames() -> tuple[Trace, ...]:
     return _frames.get()
 
 
+OWN_PROGRAM = "a staged program"  # the name of what a transform of a transform's program runs
+
+
 def active_transforms() -> list[str]:
-    return [trace.describe() for trace in reversed(_frames.get())]
+    """The open transforms, innermost first; those of the package's own programs are left out."""
+    return [trace.describe() for trace in reversed(_frames.get()) if trace.fun_name != OWN_PROGRAM]
 
 
 errors.active_transforms = active_transforms
@@ -347,13 +351,16 @@ def plain_operand(x: Any) -> Any:
     raise errors.DtypeError(f"a traced value meets an operand of type {what}, which is no array of numbers", mend=mend)
 
 
-def _refuse_repetition(p: Any, x: Any, other: type) -> None:
+def _refuse_repetition(p: Any, x: Any, other: type, *, counts_first: bool) -> None:
     """Raise for a list times a traced integer: a plain integer repeats the list, an array multiplies its entries."""
-    if p.name == "mul" and other in (list, tuple) and not shape_of(x) and dtype_of(x).kind in "iub":
+    if p.name == "mul" and other in (list, tuple, str) and not shape_of(x) and dtype_of(x).kind in "iub":
         kind = other.__name__
+        texts = errors.operands_in_use()
+        repeated, count = ("a", "n") if texts is None else texts[::-1] if counts_first else texts
+        entries = "" if other is str else f"to multiply its entries write np.array({repeated}) * {count}; "
         raise errors.TracerIntegerConversionError(
             f"a {kind} times a traced integer: a plain integer would repeat the {kind}, which needs its value",
-            mend="to multiply its entries write np.array([1.0, 2.0]) * n; to repeat it make n static",
+            mend=f"{entries}to repeat it make {count} static",
         )
 
 
@@ -370,7 +377,7 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             else:
                 t = type(y)
                 if t is not float and (t is not ndarray or y.dtype.hasobject) and t not in _NUMBERS:
-                    _refuse_repetition(p, x, t)
+                    _refuse_repetition(p, x, t, counts_first=True)
                     y = plain_operand(y)
                     if y is NotImplemented:
                         return y
@@ -378,7 +385,7 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
             trace = y._trace
             t = type(x)
             if t is not float and (t is not ndarray or x.dtype.hasobject) and t not in _NUMBERS:
-                _refuse_repetition(p, y, t)
+                _refuse_repetition(p, y, t, counts_first=False)
                 x = plain_operand(x)
                 if x is NotImplemented:
                     return x

@@ -247,17 +247,20 @@ class Pointwise(Primitive):
         module: str | None = None,
         register: bool = True,
     ):
-        super().__init__(name, module=module, numpy_function=fun, register=register)
+        impl = impl or fun
         _check_partials(name, partials, nin, products is not None or zero_derivative or nondifferentiable is not None)
+        if complex_ok is None:
+            complex_ok = _takes_complex(name, impl, nin)
+        super().__init__(name, module=module, numpy_function=fun, register=register)
         self.fun = fun
-        self.impl = impl or fun  # type: ignore[method-assign]  # an instance's own implementation
+        self.impl = impl  # type: ignore[method-assign]  # an instance's own implementation
         self.evaluate = self.impl  # the same under a name that no class attribute shadows: faster to look up
         self.nin = nin
         self.linear, self.multilinear, self.linear_in = linear, multilinear, linear_in
         self.zero_derivative, self.nondifferentiable = zero_derivative, nondifferentiable
         self.partials = partials
         self.domain = domain
-        self.complex_ok = _takes_complex(self.impl, nin) if complex_ok is None else complex_ok
+        self.complex_ok = complex_ok
         self._samples = samples
         self._dtypes: dict[Any, Any] = {}
         _install_products(self, partials, products)
@@ -309,14 +312,27 @@ class Pointwise(Primitive):
             yield sample(*[a + 0.5j * b for a, b in zip(draw((3,)), draw((3,)), strict=True)], name="complex")
 
 
-def _takes_complex(impl: Callable[..., Any], nin: int) -> bool:
-    """Whether an implementation computes on complex numbers."""
+def _takes_complex(name: str, impl: Callable[..., Any], nin: int) -> bool:
+    """Whether an implementation computes on complex numbers; an error where it has several results."""
+    outs = [_tried(impl, [np.full(1, 0.5 + 0.5j)] * nin)]
+    takes = outs[0] is not None
+    if not takes:
+        outs.append(_tried(impl, [np.full(1, 0.5)] * nin))
+    if getattr(impl, "nout", 1) > 1 or any(isinstance(out, tuple | list) for out in outs):
+        raise errors.ArgumentError(
+            f"pointwise {name!r}: its function returns several results",
+            mend=f"write primitive_from(fun, name={name!r}, jvp=..., multiple_results=True), or return one of them",
+        )
+    return takes
+
+
+def _tried(impl: Callable[..., Any], args: list[Any]) -> Any:
+    """What an implementation returns, None where it raises."""
     try:
         with np.errstate(all="ignore"):
-            impl(*[np.full(1, 0.5 + 0.5j)] * nin)
+            return impl(*args)
     except Exception:  # of whatever kind: the function is the user's
-        return False
-    return True
+        return None
 
 
 def _check_partials(name: str, partials: tuple[Callable[..., Any], ...], nin: int, other: bool) -> None:

@@ -34,7 +34,7 @@ _OTHER = {
 }
 # functions that write into an argument
 WRITERS: dict[Any, str] = {
-    np.copyto: "write np.full(shape, x) as anp.full(shape, x), np.copyto(a, x, where=m) as a = where(m, x, a)",
+    np.copyto: "write a = anp.broadcast_to(x, a.shape), with where=m a = np.where(m, x, a); np.full as anp.full",
     np.put: "write a = anp.put(a, indices, x, inplace=False), or anp.at(a)[i].set(x)",
     np.place: "write a = anp.place(a, mask, x, inplace=False), or where(mask, x, a) for x of the shape of a",
     np.putmask: "write a = where(mask, x, a)",
@@ -82,9 +82,10 @@ _DRAWN = {
     "shuffle": "x[rng.permutation(len(x))]",
 }  # fmt: skip
 _NO_TWIN = (
-    "write it with functions of autodidax.numpy, give it stop_gradient(x) where its result is a constant, "
-    "or define its derivative with custom_jvp"
+    "write it with functions of autodidax.numpy, or make it a primitive: f = primitive_from({name}, "
+    "jvp=lambda out, primals, tangents: ...); where its result is a constant {constant}"
 )
+_CONSTANT = {True: "give it stop_gradient(x)", False: "call it with pure_callback"}
 
 
 def frames() -> tuple[FrameType | None, list[FrameType]]:
@@ -188,6 +189,10 @@ def caller() -> tuple[str | None, bool]:
     module, name = getattr(function, "__module__", None), getattr(function, "__name__", None)
     if module and name and module.partition(".")[0] in _INSIDE:
         return _public(module, name) or f"{module}.{name}", listed
+    if function is None and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Call):
+        maker = getattr(value_of(call.func.value.func, frame), "__name__", None) if frame is not None else None
+        if maker in ("default_rng", "Generator", "RandomState"):
+            return f"numpy.random.{call.func.attr}", listed
     if (
         function is None
         and not inside
@@ -212,22 +217,23 @@ def twin(name: str) -> str | None:
     return f"{_SHORT.get(path, path)}.{short}"
 
 
-def mend_for(name: str, listed: bool) -> str:
-    """What to write in the place of a call of this function."""
+def mend_for(name: str, listed: bool, known: bool) -> str:
+    """What to write in the place of a call of this function; `known`: the traced value exists, as under grad."""
     if name in _OTHER:
         return _OTHER[name]
+    module, _, short = name.rpartition(".")
+    function = getattr(sys.modules.get(module), short, None)
+    if function is not None and function in WRITERS:
+        return WRITERS[function]
     ours = twin(name)
     if ours is not None:
         if listed and ours not in ("anp.array", "anp.asarray"):
             return f"write {ours}(...), which takes lists of traced values, or make an array of them: anp.array([...])"
         return f"write {ours}(...)" + (", with autodidax.numpy as anp" if ours.startswith("anp") else "")
-    module, _, short = name.rpartition(".")
     if module == "numpy.random":
-        return f"write {_DRAWN[short]}" if short in _DRAWN else _OTHER[module]
-    function = getattr(sys.modules.get(module), short, None)
+        return f"write {_DRAWN[short]}, with rng = np.random.default_rng(seed)" if short in _DRAWN else _OTHER[module]
     if isinstance(function, type) and issubclass(function, np.generic):
         return f"write x.astype(np.{short})"
-    for table in (WRITERS, ALTERNATIVES):
-        if function is not None and function in table:
-            return table[function]
-    return _NO_TWIN
+    if function is not None and function in ALTERNATIVES:
+        return ALTERNATIVES[function]
+    return _NO_TWIN.format(name=name, constant=_CONSTANT[known])

@@ -77,7 +77,7 @@ def _where_from(x: Tracer) -> tuple[str, Trace, str | None]:
 
 
 def _static(trace: Any, names: list[str]) -> str | None:
-    if trace.transform not in ("jit", "checkpoint", "make_jaxpr") or len(names) != 1:
+    if trace.transform not in ("jit", "checkpoint", "make_jaxpr", "eval_shape") or len(names) != 1:
         return None
     argument = names[0].removeprefix("argument ")
     avals = [v.aval for v, name in zip(trace.inputs, trace.arg_names, strict=False) if name == names[0]]
@@ -86,13 +86,16 @@ def _static(trace: Any, names: list[str]) -> str | None:
     if trace.transform == "checkpoint":
         return f"make {argument} static (static_argnums)"
     fun = trace.fun_name if trace.fun_name.isidentifier() else "f"
+    if trace.transform == "eval_shape":
+        return f"fix {argument}: eval_shape(functools.partial({fun}, {argument[1:-1]}=...), ...)"
     return f"make {argument} static: {trace.transform}({fun}, static_argnames={argument})"
 
 
 def refuse_bool(x: Tracer) -> NoReturn:
     what, trace, static = _where_from(x)
     raise errors.TracerBoolConversionError(
-        f"the truth value of {what} is not known under {trace.describe()}", mend=mends.for_truth(static)
+        f"the truth value of {what} is not known under {trace.describe()}",
+        mend=mends.for_truth(static, x.shape, boolean=x.dtype.kind == "b"),
     )
 
 
@@ -100,7 +103,9 @@ def refuse_python(x: Tracer, kind: str) -> NoReturn:
     what, trace, _ = _where_from(x)
     name, listed = callers.caller()
     if name is not None:
-        by, mend = f"{name}: ", callers.mend_for(name, listed)
+        by, mend = f"{name}: ", callers.mend_for(name, listed, _is_known(x))
+    elif callers.writes(callers.frames()[0]):  # a[i] = x: NumPy asks for the number
+        by, mend = "", mends.for_write("a")
     else:
         by, mend = mends.for_python(kind, _is_known(x))
     raise errors.ConcretizationTypeError(
@@ -117,6 +122,17 @@ def _loss(x: Tracer) -> str:
     return "its derivative would be lost" if _is_known(x) else "it has no value yet"
 
 
+def refuse_hash(x: Tracer) -> NoReturn:
+    static, unknown_integer = None, False
+    if not is_ended(x._trace):
+        _, _, static = _where_from(x)
+        unknown_integer = x.dtype.kind in "iu" and not x.shape and not _is_known(x)
+    raise errors.ConcretizationTypeError(
+        f"{describe(x)} has no hash: as a key of a dict or an entry of a set it would be told apart from its value",
+        mend=mends.for_key(unknown_integer, static),
+    )
+
+
 def refuse_integer(x: Tracer) -> NoReturn:
     what, trace, static = _where_from(x)
     by, mend = mends.for_integer(static, _is_known(x))
@@ -131,7 +147,7 @@ def refuse_array(x: Tracer) -> NoReturn:
     place = callers.indexed_array() if name is None else None
     under = f"under {trace.describe()}"
     if name is not None:
-        mend = callers.mend_for(name, listed)
+        mend = callers.mend_for(name, listed, _is_known(x))
         if not _is_known(x) and name in callers.SIZES:
             mend = callers.SIZES[name] + (f"; or {static}" if static is not None else "")
     elif place is not None:

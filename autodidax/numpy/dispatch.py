@@ -12,6 +12,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.avals import PYTHON_SCALARS
 from autodidax.core.interpreters import Tracer, ValueTracer, dtype_of, plain_operand, redefines_arithmetic, shape_of
+from autodidax.numpy import mends
 from autodidax.primitives.convert import astype, convert_element_type
 from autodidax.primitives.shape import AxisError, stack
 from autodidax.transforms.nan_checks import entry_point
@@ -138,7 +139,7 @@ def axis_of(axis: Any, ndim: int) -> int:
     k = operator.index(axis)
     if not -ndim <= k < ndim:
         raise AxisError(
-            f"axis {k} is out of bounds for an array with {ndim} axes",
+            f"axis {k} is out of bounds for an array with {errors.counted(ndim, 'axis')}",
             mend=f"give an axis from {-ndim} to {ndim - 1}" if ndim else "give an array with at least one axis",
         )
     return k % ndim
@@ -175,7 +176,7 @@ def refuse_out(name: str, out: Any) -> None:
     if out is not None and out is not NoValue:
         raise errors.MutationError(
             f"{name}: a traced result cannot be written into the array given as out",
-            mend=f"leave out= away and bind the result: y = {name}(...)",
+            mend=mends.for_result(name),
         )
 
 

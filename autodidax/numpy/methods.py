@@ -190,6 +190,12 @@ def install() -> None:
         "shape": _assigned("shape", "write x = x.reshape(shape)"),
         "dtype": _assigned("dtype", "write x = x.astype(dtype)"),
     }
+    of_attributes = {
+        "real": _assigned("real", "write x = value + 1j * x.imag"),
+        "imag": _assigned("imag", "write x = x.real + 1j * value"),
+        "T": _assigned("T", "write x = np.transpose(value)"),
+        "mT": _assigned("mT", "write x = np.matrix_transpose(value)"),
+    }
     for cls in _with_subclasses(Tracer):
         for name, setter in setters.items():
             if name in vars(cls):
@@ -198,7 +204,7 @@ def install() -> None:
         # the traced form: that self is traced need not be found out again
         setattr(Tracer, name, getattr(method, "__wrapped__", method))
     for name, get in ATTRIBUTES.items():
-        setattr(Tracer, name, property(get))
+        setattr(Tracer, name, property(get, of_attributes.get(name)))
 
 
 install()

@@ -72,7 +72,11 @@ def getitem(x: Any, index: Any) -> Any:
                     return indexing.getitem(x, index)  # says which axis
                 template = index if t is tuple else (index,)
                 return trace.result(out, (getitem_code, x.node, template, val.shape, val.dtype))
-    return indexing.getitem(x, index)
+    try:
+        return indexing.getitem(x, index)
+    except errors.NonConcreteBooleanIndexError as error:
+        error.mend = mends.for_mask() or error.mend
+        raise
 
 
 ndarray = np.ndarray
@@ -123,10 +127,7 @@ def _int(x: Any) -> NoReturn:
 
 
 def _hash(x: Any) -> NoReturn:
-    raise errors.ConcretizationTypeError(
-        f"{describe(x)} has no hash: as a key of a dict or an entry of a set it would be told apart from its value",
-        mend="use a static value as the key, or id(x); keep traced values in a list",
-    )
+    concreteness.refuse_hash(x)
 
 
 def _array(x: Any, dtype: Any = None, copy: bool | None = None) -> NoReturn:
@@ -142,7 +143,7 @@ def _len(x: Any) -> int:
     shape = x.shape
     if not shape:
         raise errors.ShapeError(
-            f"{describe(x)}: len() of unsized object, a number has no length",
+            f"{describe(x)}: len() of unsized object: a number has no length",
             mend=_KNOWN
             if mends.called()
             else "write x[None] for an array of one entry, np.size(x) for the number of entries",
@@ -203,6 +204,6 @@ _PYTHON: dict[str, Any] = {
     "getitem": getitem, "setitem": _setitem, "delitem": _delitem, "bool": _bool, "float": _float, "int": _int,
     "index": _int, "complex": _complex, "array": _array, "round": _round, "len": _len, "iter": _iter,
     "reversed": _reversed, "contains": _contains, "format": _format, "repr": describe, "str": describe,
-    "hash": _hash, "copy": _same, "deepcopy": _same, "reduce_ex": _reduce,
+    "trunc": _round, "hash": _hash, "copy": _same, "deepcopy": _same, "reduce_ex": _reduce,
 }  # fmt: skip
 install()

@@ -10,7 +10,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import Tracer
-from autodidax.numpy import reductions
+from autodidax.numpy import mends, reductions
 from autodidax.numpy.callers import ALTERNATIVES, WRITERS
 from autodidax.numpy.dispatch import holds_tracer, operand, refuse_out
 from autodidax.numpy.ufuncs import NOT_READY, apply, calls
@@ -35,12 +35,9 @@ def array_ufunc(self: Any, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs:
 
 
 def refuse_write(name: str) -> None:
-    operators = {"add": "+", "subtract": "-", "multiply": "*", "true_divide": "/", "divide": "/", "power": "**"}
-    sign = operators.get(name)
-    mend = f"write acc = acc {sign} x in place of acc {sign}= x" if sign else f"bind the result: y = {name}(...)"
     raise errors.MutationError(
         f"{name}: a traced result cannot be written into a plain array (out=, or an operator such as acc += x)",
-        mend=f"{mend}; for a part of an array: acc = anp.at(acc)[i].add(x)",
+        mend=mends.for_result(name),
     )
 
 

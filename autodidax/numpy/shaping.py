@@ -151,7 +151,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     axes = reduction_axes(axis, len(shape)) if axis is not None else tuple(k for k, n in enumerate(shape) if n == 1)
     if any(shape[k] != 1 for k in axes):
         raise errors.ShapeError(
-            f"squeeze: axis {axis} of an array of shape {shape} has not size 1", mend="name axes of size 1 only"
+            f"squeeze: axis {axis} of an array of shape {shape} does not have size 1", mend="name axes of size 1 only"
         )
     return prim.reshape(a, shape=tuple(n for k, n in enumerate(shape) if k not in axes))
 

@@ -54,6 +54,8 @@ def unsupported_ufunc(ufunc: np.ufunc) -> errors.AutodidaxError:
         name, mend = f"{name} of np.frompyfunc", "make it with anp.frompyfunc, with autodidax.numpy as anp"
     else:
         define = f"autodidax.pointwise({name!r}, {module}{name}, derivative)"
+        if ufunc.nout > 1:
+            define = f"autodidax.primitive_from({module}{name}, name={name!r}, jvp=derivatives, multiple_results=True)"
         other = f"apply it to stop_gradient(x), compute it outside, or define a rule: {define}"
         mend = ALTERNATIVES.get(ufunc, other)
     return errors.UnsupportedError(

@@ -40,7 +40,9 @@ def matmul_shape(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...]:
         raise errors.ShapeError(
             f"matmul: shapes {x} and {y}: the last axis of the first has {x[-1]} entries, and the "
             f"{'only' if len(y) == 1 else 'second to last'} axis of the second has {inner}",
-            mend="transpose one operand, so that these two sizes agree",
+            mend="give vectors of one length"
+            if len(x) == len(y) == 1
+            else "transpose one operand, so that these two sizes agree",
         )
     batch = broadcast_shapes("matmul", x[:-2], y[:-2])
     return (*batch, *x[-2:-1], *(y[-1:] if len(y) > 1 else ()))

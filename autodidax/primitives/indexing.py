@@ -196,8 +196,8 @@ def _no_index(what: Any) -> errors.AutodidaxError:
 
 def _too_many(x_shape: Shape, n: int) -> errors.AutodidaxError:
     return errors.OutOfBoundsError(
-        f"{n} indices for an array of shape {x_shape}, which has {len(x_shape)} axes",
-        mend="give at most one index an axis",
+        f"{n} indices for an array of shape {x_shape}, which has {errors.counted(len(x_shape), 'axis')}",
+        mend="give at most one index for each axis",
     )
 
 
@@ -207,7 +207,7 @@ def _checked(i: int, axis: int, x_shape: Shape) -> int:
     if not -n <= i < n:
         raise errors.OutOfBoundsError(
             f"index {i} is out of bounds for axis {axis} of size {n}, of an array of shape {x_shape}",
-            mend=f"use an index from {-n} to {n - 1}, or anp.at(x)[...].get(mode='fill' or 'clip')"
+            mend=f"use an index from {-n} to {n - 1}, or anp.at(x)[i].get(mode='fill'), to write .set(v, mode='drop')"
             if n
             else "index an axis that is not empty",
         )

@@ -177,7 +177,9 @@ def diag(x: Any, offset: int = 0) -> Any:
     """The diagonal of a matrix, or the matrix with a given diagonal. Source: numpy.diag."""
     ndim = len(shape_of(x))
     if ndim not in (1, 2):
-        raise errors.ShapeError(f"diag: an array of {ndim} axes", mend="give one axis (to embed) or two (to extract)")
+        raise errors.ShapeError(
+            f"diag: an array of {errors.counted(ndim, 'axis')}", mend="give one axis (to embed) or two (to extract)"
+        )
     return diagonal_embed(x, offset) if ndim == 1 else diagonal(x, offset)
 
 

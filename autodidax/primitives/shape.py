@@ -320,7 +320,7 @@ def canonical_axis(axis: Any, ndim: int, name: str) -> int:
     axis = operator.index(axis)
     if not -ndim <= axis < ndim:
         raise AxisError(
-            f"{name}: axis {axis} of an array with {ndim} axes",
+            f"{name}: axis {axis} of an array with {errors.counted(ndim, 'axis')}",
             mend=f"give an axis from {-ndim} to {ndim - 1}" if ndim else "give an array with at least one axis",
         )
     return axis % ndim

@@ -85,13 +85,17 @@ class MatrixSolve(Primitive):
 
     linear_in = (1,)
 
-    def abstract_eval(self, a, b, **params):
-        n = square_size(self.name, a.shape)
-        if len(b.shape) < 2 or b.shape[-2] != n:
+    def check_shapes(self, a: tuple[int, ...], b: tuple[int, ...]) -> None:
+        """Raise where they are not those of a system and its right-hand sides."""
+        n = square_size(self.name, a)
+        if len(b) < 2 or b[-2] != n:
             raise errors.ShapeError(
-                f"{self.name}: shapes {a.shape} and {b.shape}: the right-hand side does not have {n} rows",
+                f"{self.name}: shapes {a} and {b}: the right-hand side does not have {n} rows",
                 mend=f"give the right-hand side as ({n},) or (..., {n}, k)",
             )
+
+    def abstract_eval(self, a, b, **params):
+        self.check_shapes(a.shape, b.shape)
         batch = broadcast_shapes(self.name, a.shape[:-2], b.shape[:-2])
         return ShapedArray((*batch, *b.shape[-2:]), linalg_dtype(self.name, a, b))
 
@@ -121,6 +125,7 @@ class SolveTriangular(MatrixSolve):
     """
 
     def impl(self, a, b, *, lower, trans, unit_diagonal):
+        self.check_shapes(np.shape(a), np.shape(b))
         dtype = linalg_dtype(self.name, a, b)
         a, b = np.asarray(a, dtype), np.asarray(b, dtype)
         if not unit_diagonal and not np.all(np.diagonal(a, axis1=-2, axis2=-1)):

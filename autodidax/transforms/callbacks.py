@@ -85,7 +85,7 @@ class PureCallback(_Callback):
     def impl(self, *args: Any, callback: HostFunction, method: str | None, rows: Rows = ()) -> list[Any]:
         if rows and method in VECTORIZED:
             return callback(*vectorized([np.asarray(a) for a in args], rows, method), lead=sizes_of(rows))
-        return over_rows(callback, args, rows, lambda: callback.out_avals)
+        return over_rows(callback.what, callback, args, rows, lambda: callback.out_avals)
 
     def trace_batch(self, trace: Any, vals: Sequence[Any], dims: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         if params["method"] is None:
@@ -104,7 +104,7 @@ class IOCallback(_Callback):
 
     def impl(self, *args: Any, callback: HostFunction, ordered: bool, rows: Rows = ()) -> list[Any]:
         def run() -> list[Any]:
-            return over_rows(callback, args, rows, lambda: callback.out_avals)
+            return over_rows(callback.what, callback, args, rows, lambda: callback.out_avals)
 
         record = _performed.get()
         return run() if record is None else record.step(run)

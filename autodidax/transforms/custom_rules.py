@@ -87,7 +87,8 @@ class _CustomFunction:
         n = len(args)
         if any(not -n <= k < n for k in self.nondiff_argnums):
             raise errors.ArgumentError(
-                f"{name_of(self.fun)}: nondiff_argnums {self.nondiff_argnums} for a call with {n} arguments",
+                f"{name_of(self.fun)}: nondiff_argnums {self.nondiff_argnums} for a call with "
+                + errors.counted(n, "argument"),
                 mend="give positions within the function's arguments",
             )
         aside = {k % n for k in self.nondiff_argnums}
@@ -174,8 +175,9 @@ class custom_jvp(_CustomFunction):
         def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
             if len(jvps) != len(primals):
                 raise errors.ArgumentError(
-                    f"custom_jvp {name_of(self.fun)}: defjvps got {len(jvps)} rules for {len(primals)} arguments",
-                    mend="give one rule an argument, None where the derivative is zero",
+                    f"custom_jvp {name_of(self.fun)}: defjvps got {errors.counted(len(jvps), 'rule')} for "
+                    + errors.counted(len(primals), "argument"),
+                    mend="give one rule for each argument, None where the derivative is zero",
                 )
             out = self(*primals)
             terms = [
@@ -388,10 +390,11 @@ def _checked_cotangents(name: str, gs: Any, in_tree: Any, avals: list[Any]) -> l
     """The backward rule's results, one a leaf; None where zero."""
     n = len(tree.treedef_children(in_tree))
     if not isinstance(gs, tuple | list) or len(gs) != n:
-        shown = f"{len(gs)} values" if isinstance(gs, tuple | list) else described(gs)
+        shown = errors.counted(len(gs), "value") if isinstance(gs, tuple | list) else described(gs)
         raise errors.TreeError(
-            f"the bwd of custom_vjp {name} must return a tuple of {n} cotangents, one an argument, it returned {shown}",
-            mend="return one cotangent an argument, None for those that are zero",
+            f"the bwd of custom_vjp {name} must return a tuple of {errors.counted(n, 'cotangent')}, one for each "
+            f"argument, it returned {shown}",
+            mend="return one cotangent for each argument, None for those that are zero",
         )
     flat: list[Any] = []
     for k, (g, sub) in enumerate(zip(gs, tree.treedef_children(in_tree), strict=True)):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from autodidax import errors, tree
 from autodidax.core.avals import ShapedArray, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, get_aval
@@ -28,7 +26,7 @@ from autodidax.transforms.boundary import (
     zero_tangent,
 )
 from autodidax.transforms.forward import JVPTrace, instantiate
-from autodidax.transforms.reverse import Guard, LinearTrace, ReverseTrace
+from autodidax.transforms.reverse import Guard, LinearTrace, ReverseTrace, is_zero
 
 
 def _flat_values(transform: str, fun: Any, args: Any, kind: str = "primal") -> tuple[list[Any], tree.PyTreeDef]:
@@ -297,7 +295,7 @@ def linear_transpose(fun: Callable[..., Any], *primals: Any, reduce_axes: Any = 
         tape = trace.tape
     out_avals = []
     for x in outs:
-        if not (isinstance(x, Tracer) and x._trace is trace) and (isinstance(x, Tracer) or np.any(x)):
+        if not ((isinstance(x, Tracer) and x._trace is trace) or is_zero(x)):
             raise errors.NotLinearError(
                 f"linear_transpose: an output of {name} does not depend on its arguments",
                 mend="return linear functions of the arguments only",

@@ -89,7 +89,9 @@ class JVPTrace(Trace):
         out = p.bind(*primals, **params)
         if p.zero_derivative or any(type(x) is LinearTracer for x in primals):
             return out
-        refuse_nondifferentiable(p)
+        if p.nondifferentiable:
+            refuse_nondifferentiable(p, out)
+            return out
         if p.multiple_results:
             ts = jvp_rule(p, out, primals, tangents, params)
             return [

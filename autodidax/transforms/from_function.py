@@ -74,7 +74,7 @@ class FromFunction(Primitive):
             outs = self._results(self.fun(*vectorized(args, _rows, self.method), **params), expected, sizes_of(_rows))
         else:
             expect = lambda: self._result_avals(row_avals([get_aval(a) for a in args], _rows), params)
-            outs = over_rows(lambda *row: self._run(row, params), args, _rows, expect)
+            outs = over_rows(self.name, lambda *row: self._run(row, params), args, _rows, expect)
         return outs if self.multiple_results else outs[0]
 
     def _run(self, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
@@ -330,7 +330,7 @@ def primitive_from(
         Rules are written with traceable operations (operators, autodidax.numpy, other primitives): then derivatives of
         all orders follow. If one of the two is given, the other is its transpose, for which it must be linear in the
         tangents (or in the cotangent). They see one row at a time, whatever `vmap` is. With neither, there is no
-        derivative, and differentiating says so.
+        derivative, and differentiating says so, but for results of integers or booleans, whose derivative is zero.
     vmap : "loop" calls `fun` row by row; the others call it once, with a batch axis in front of what is mapped, and of
         size 1 ("expand_dims") or of full size ("broadcast_all") in front of what is not (Python scalars stay as they
         are); a function `vmap(args, dims, **params) -> (out, dim)` is the batching rule itself: a mapped operand has

@@ -226,7 +226,9 @@ def _value_and_grad(
         value = fresh_outputs([value], always=True)[0]
         return ((value, aux) if has_aux else value), selection.pack(grads)
 
-    return wrapping(value_and_grad_f, fun, transform, "Value and gradient of", outermost=transform != "grad")
+    return wrapping(
+        value_and_grad_f, fun, transform, "Value and gradient of", outermost=transform not in ("grad", "hvp")
+    )
 
 
 def _gradients(tape: list[Any], node: int | None, value: Any, inputs: list[Any]) -> list[Any]:
@@ -368,7 +370,12 @@ def hvp(fun: Callable[..., Any], primals: Any, tangents: Any) -> tuple[Any, Any]
     if not isinstance(primals, tuple | list) or not isinstance(tangents, tuple | list) or not primals:
         raise errors.ArgumentError("hvp takes tuples of primals and of tangents", mend="write hvp(f, (x,), (v,))")
     argnums: Any = 0 if len(primals) == 1 else tuple(range(len(primals)))
-    return jvp(grad(fun, argnums), primals, tangents)
+    both = _value_and_grad("hvp", fun, argnums, None, False, False, False)
+
+    def gradient(*args: Any) -> Any:
+        return both(*args)[1]
+
+    return jvp(wrapping(gradient, fun, "grad", "Gradient of", outermost=False), primals, tangents)
 
 
 @boundary

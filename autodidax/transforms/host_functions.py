@@ -36,19 +36,34 @@ def row_avals(avals: Sequence[ShapedArray], rows: Rows) -> list[ShapedArray]:
 
 
 def over_rows(
-    fun: Callable[..., list[Any]], args: Sequence[Any], rows: Rows, out_avals: Callable[[], Sequence[ShapedArray]]
+    what: str,
+    fun: Callable[..., list[Any]],
+    args: Sequence[Any],
+    rows: Rows,
+    out_avals: Callable[[], Sequence[ShapedArray]],
 ) -> list[Any]:
-    """The results of `fun` for each row, one after the other, stacked; `out_avals` are those of one row."""
+    """The results of `fun`, which messages call `what`, for each row, one after the other, stacked; `out_avals` are
+    those of one row."""
     if not rows:
         return fun(*args)
     (size, flags), rest = rows[0], rows[1:]
     if not size:
         return [np.zeros((*sizes_of(rows), *a.shape), a.dtype) for a in out_avals()]
     each = [
-        over_rows(fun, [a[i] if on else a for a, on in zip(args, flags, strict=True)], rest, out_avals)
+        over_rows(what, fun, [a[i] if on else a for a, on in zip(args, flags, strict=True)], rest, out_avals)
         for i in range(size)
     ]
-    return [np.stack(column) for column in zip(*each, strict=True)]
+    return [_stacked(what, column) for column in zip(*each, strict=True)]
+
+
+def _stacked(what: str, column: Sequence[Any]) -> np.ndarray:
+    shapes = {np.shape(x) for x in column}
+    if len(shapes) > 1:
+        raise errors.ShapeError(
+            f"{what} returns rows of the shapes {' and '.join(map(str, sorted(shapes)))} under vmap",
+            mend="return the same shape for every row, e.g. padded with zeros",
+        )
+    return np.stack(column)
 
 
 def vectorized(args: Sequence[Any], rows: Rows, method: str) -> list[Any]:

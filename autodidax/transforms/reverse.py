@@ -25,6 +25,7 @@ from autodidax import errors
 from autodidax.core import interpreters, sources
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, is_inexact
 from autodidax.core.interpreters import (
+    OWN_PROGRAM,
     AbstractTracer,
     Trace,
     Tracer,
@@ -182,7 +183,9 @@ class ReverseTrace(Trace):
         out = p.bind(*vals, **params)
         if p.zero_derivative:
             return out
-        refuse_nondifferentiable(p)
+        if p.nondifferentiable:
+            refuse_nondifferentiable(p, out)
+            return out
         if not p.multiple_results and not is_inexact(dtype_of(out)):
             return out
         if p.linear:
@@ -194,8 +197,9 @@ class ReverseTrace(Trace):
         return self.result(out, (p.code, ins, kept, None if p.linear else out, params, 0))
 
 
-def refuse_nondifferentiable(p: Any) -> None:
-    if p.nondifferentiable:
+def refuse_nondifferentiable(p: Any, out: Any) -> None:
+    """Raise for the derivative of a primitive that has none; that of integers and booleans is zero anyway."""
+    if any(is_inexact(dtype_of(x)) for x in (out if p.multiple_results else [out])):
         raise errors.NondifferentiableError(
             f"{p.name} has no derivative: {p.nondifferentiable}",
             mend="apply it to stop_gradient(x), or to a value that does not depend on the differentiated argument",
@@ -346,11 +350,13 @@ class LinearTrace(ReverseTrace):
         else:
             group = p.linear_in
             if not set(active) <= set(group):
-                raise not_linear(self, p, "is not linear in that operand")
+                k = next(k for k in active if k not in group)
+                which = f"{_ORDINALS[k]} operand" if len(args) > 1 and k < len(_ORDINALS) else "operand"
+                raise not_linear(self, p, f"is not linear in its {which}")
             if products_only(p):
                 return
         for k in group:
-            if ins[k] < 0 and not (_is_zero(args[k]) or (self.affine and isinstance(args[k], Tracer))):
+            if ins[k] < 0 and not (is_zero(args[k]) or (self.affine and isinstance(args[k], Tracer))):
                 raise not_linear(self, p, "adds a constant, so the function is affine")
 
 
@@ -359,8 +365,40 @@ def products_only(p: Any) -> bool:
     return len(p.linear_in) == 1
 
 
-def _is_zero(x: Any) -> bool:
-    return not isinstance(x, Tracer) and not np.any(x)
+def is_zero(x: Any) -> bool:
+    """Whether a constant beside a tangent is known to be zero: by its value, in every row of vmap, or, in a program
+    that is being written, because a zero that stands there is multiplied, moved or added to others."""
+    while isinstance(x, Tracer):
+        if isinstance(x, AbstractTracer):
+            return bool(x._trace.staging) and _Zeros(x._trace)(x.node)
+        x = x.val
+    return not np.any(x)
+
+
+class _Zeros:
+    """Which variables of a program that is being written are zero whatever its inputs are (finite ones)."""
+
+    def __init__(self, trace: Any):
+        self.consts = trace.consts
+        self.writers = {v: eqn for eqn in trace.eqns for v in eqn.outvars}
+        self.known: dict[Any, bool] = {}
+
+    def __call__(self, atom: Any) -> bool:
+        value = getattr(atom, "val", self.consts.get(atom))  # of a literal or a constant
+        if value is not None:
+            return not np.any(value)
+        if atom not in self.known:
+            self.known[atom] = atom in self.writers and self._written(self.writers[atom])
+        return self.known[atom]
+
+    def _written(self, eqn: Any) -> bool:
+        p, ins = eqn.primitive, eqn.invars
+        if p.higher_order or p.effect:
+            return False
+        if p.multilinear:
+            return any(map(self, ins))
+        linear = ins if p.linear else [ins[k] for k in p.linear_in]
+        return bool(linear) and all(map(self, linear))
 
 
 class NotedTape(list):
@@ -427,9 +465,12 @@ ReverseTrace._noting = NotingReverseTrace
 LinearTrace._noting = NotingLinearTrace
 
 
+_ORDINALS = ("first", "second", "third", "fourth")
+
+
 def not_linear(trace: Trace, p: Any, why: str) -> errors.AutodidaxError:
     return errors.NotLinearError(
-        f"{p.name} {why}, in {trace.describe()}",
+        f"{p.name} {why}" + ("" if trace.fun_name == OWN_PROGRAM else f", in {trace.describe()}"),
         mend="use only linear operations on the linear input, or differentiate with vjp instead",
     )
 

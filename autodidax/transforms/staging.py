@@ -193,17 +193,22 @@ def make_jaxpr(
     @boundary
     def make_jaxpr_f(*args: Any, **kwargs: Any) -> Any:
         from_names = StaticArguments("make_jaxpr", fun, static_argnums, static_argnames, parameter_names(fun))
-        dynamic, new_kwargs, static = from_names.split(args, kwargs)
-        leaves, _ = tree.flatten((dynamic, new_kwargs))
-        names = lambda: leaf_names(fun, dynamic, new_kwargs)
-        avals = [struct_aval(x, lambda k=k: f"make_jaxpr: {names()[k]}") for k, x in enumerate(leaves)]
-        program, _, out_tree = stage_call("make_jaxpr", fun, dynamic, new_kwargs, static, avals)
-        if return_shape:
-            return program, out_tree.unflatten([_struct(a) for a in program.out_avals])
-        return program
+        program, shapes = _program_and_shapes("make_jaxpr", fun, *from_names.split(args, kwargs))
+        return (program, shapes) if return_shape else program
 
     make_jaxpr_f.__name__ = f"make_jaxpr_{name_of(fun)}"
     return make_jaxpr_f
+
+
+def _program_and_shapes(
+    transform: str, fun: Callable[..., Any], dynamic: Any, kwargs: Any, static: tuple[Any, ...]
+) -> tuple[ClosedJaxpr, Any]:
+    """The program of a call, and the shapes and dtypes of its output."""
+    leaves, _ = tree.flatten((dynamic, kwargs))
+    names = lambda: leaf_names(fun, dynamic, kwargs)
+    avals = [struct_aval(x, lambda k=k: f"{transform}: {names()[k]}") for k, x in enumerate(leaves)]
+    program, _, out_tree = stage_call(transform, fun, dynamic, kwargs, static, avals)
+    return program, out_tree.unflatten([_struct(a) for a in program.out_avals])
 
 
 def _struct(a: ShapedArray) -> ShapeDtypeStruct:
@@ -220,4 +225,5 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> eval_shape(lambda x: x.sum(axis=0), ShapeDtypeStruct((3, 4), np.float32))
     ShapeDtypeStruct(shape=(4,), dtype=float32)
     """
-    return make_jaxpr(fun, return_shape=True)(*args, **kwargs)[1]
+    check_callable("eval_shape", fun)
+    return _program_and_shapes("eval_shape", fun, args, kwargs, ())[1]

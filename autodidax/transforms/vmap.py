@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -71,14 +71,21 @@ def vmap(
     def vmap_f(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise errors.ArgumentError(
-                f"vmap of {name_of(fun)}: in_axes has {len(in_axes)} entries for {len(args)} positional arguments",
-                mend="give one entry an argument; keyword arguments are mapped over axis 0",
+                f"vmap of {name_of(fun)}: in_axes has {len(in_axes)} {'entry' if len(in_axes) == 1 else 'entries'} for "
+                + errors.counted(len(args), "positional argument"),
+                mend=f"give {_listed_names(kwargs)} by position: keyword arguments are mapped over axis 0"
+                if len(in_axes) == len(args) + len(kwargs)
+                else "give in_axes one entry for each positional argument; keyword arguments are mapped over axis 0",
             )
         leaves, treedef = tree.flatten((args, kwargs))
         axes = _flat_axes(fun, in_axes, args, kwargs)
         names = lambda: leaf_names(fun, args, kwargs)
         xs = [as_value(x, lambda k=k: f"vmap: {names()[k]}") for k, x in enumerate(leaves)]
-        axes = [_check_axis(ax, x, lambda k=k: names()[k]) for k, (ax, x) in enumerate(zip(axes, xs, strict=True))]
+        by_position = len(leaves) - len(tree.leaves(kwargs))
+        axes = [
+            _check_axis(ax, x, lambda k=k: names()[k], keyword=k >= by_position)
+            for k, (ax, x) in enumerate(zip(axes, xs, strict=True))
+        ]
         size = _common_size(fun, xs, axes, axis_size, names)
         label = f"axis {axis_name!r}" if axis_name is not None else _axis_label(axes)
         with BatchTrace(name_of(fun), size, axis_name, label) as trace:
@@ -117,7 +124,7 @@ def _flat_axes(fun: Any, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, 
     return axes + [0] * len(tree.leaves(kwargs))
 
 
-def _check_axis(axis: Any, x: Any, name: Callable[[], str]) -> int | None:
+def _check_axis(axis: Any, x: Any, name: Callable[[], str], *, keyword: bool) -> int | None:
     if axis is None:
         return None
     if not isinstance(axis, int) or isinstance(axis, bool):
@@ -126,9 +133,15 @@ def _check_axis(axis: Any, x: Any, name: Callable[[], str]) -> int | None:
     if not -rank <= axis < rank:
         raise errors.ShapeError(
             f"vmap over axis {axis} of {name()}, which has shape {shape_of(x)}",
-            mend="map an axis that exists, or give None in in_axes for an argument that is not mapped",
+            mend="keyword arguments are mapped over axis 0: fix it before, vmap(functools.partial(f, name=value))"
+            if keyword
+            else "map an axis that exists, or give None in in_axes for an argument that is not mapped",
         )
     return axis % rank
+
+
+def _listed_names(names: Iterable[str]) -> str:
+    return " and ".join(repr(name) for name in names)
 
 
 def _common_size(fun: Any, xs: Any, axes: Any, axis_size: int | None, names: Any) -> int:

@@ -45,7 +45,7 @@ def sizes_that_differ_in_a_tree():
     """
     ArgumentError: vmap of affine: in_axes has 2 entries for 3 positional arguments
       in: in_axes_of_another_length (here)
-      mend: give one entry an argument; keyword arguments are mapped over axis 0
+      mend: give in_axes one entry for each positional argument; keyword arguments are mapped over axis 0
     """,
 )
 def in_axes_of_another_length():
@@ -204,7 +204,7 @@ def vmap_that_returns_strings():
     """
     ShapeError: vmap over axis 0 of argument 'axis', which has shape ()
       in: vmap_with_positional_keyword (here)
-      mend: map an axis that exists, or give None in in_axes for an argument that is not mapped
+      mend: keyword arguments are mapped over axis 0: fix it before, vmap(functools.partial(f, name=value))
     """,
 )
 def vmap_with_positional_keyword():

@@ -151,7 +151,7 @@ def scalar_type_of_numpy():
     TracerArrayConversionError: numpy.random.normal: a traced value (f64[]) cannot become a plain NumPy array
             under grad of noisy: its derivative would be lost
       in: noisy (here), under grad of noisy
-      mend: write loc + scale * rng.normal(size=n)
+      mend: write loc + scale * rng.normal(size=n), with rng = np.random.default_rng(seed)
     """,
 )
 def normal_numbers_around_a_traced_mean():
@@ -169,7 +169,7 @@ def normal_numbers_around_a_traced_mean():
     TracerArrayConversionError: numpy.random.permutation: a traced value (f64[3]) cannot become a plain NumPy
             array under grad of loss: its derivative would be lost
       in: loss (here), under grad of loss
-      mend: write x[rng.permutation(len(x))]
+      mend: write x[rng.permutation(len(x))], with rng = np.random.default_rng(seed)
     """,
 )
 def shuffled_traced_values():
@@ -205,8 +205,7 @@ def choice_with_traced_probabilities():
     ConcretizationTypeError: np.random.default_rng: a traced value was given to what takes plain values alone:
             SeedSequence expects int or sequence of ints for entropy not Traced<i64[]> by jit of draw
       in: draw (here), under jit of draw
-      mend: give it a plain value: stop_gradient(x) under grad, pure_callback or debug.callback under jit and
-            vmap
+      mend: draw random numbers outside of the transformed function, from a plain seed, and give it the numbers
     """,
 )
 def seed_of_a_generator():
@@ -238,8 +237,9 @@ def solver_of_scipy():
     TracerArrayConversionError: scipy.stats.norm.logpdf: a traced value (f64[3]) cannot become a plain NumPy
             array under grad of loss: its derivative would be lost
       in: loss (here), under grad of loss
-      mend: write it with functions of autodidax.numpy, give it stop_gradient(x) where its result is a constant,
-            or define its derivative with custom_jvp
+      mend: write it with functions of autodidax.numpy, or make it a primitive: f =
+            primitive_from(scipy.stats.norm.logpdf, jvp=lambda out, primals, tangents: ...); where its result is
+            a constant give it stop_gradient(x)
     """,
 )
 def distribution_of_scipy():
@@ -255,8 +255,8 @@ def distribution_of_scipy():
     TracerArrayConversionError: spline: a traced value (f64[]) cannot become a plain NumPy array under grad of
             level: its derivative would be lost
       in: level (here), under grad of level
-      mend: write it with functions of autodidax.numpy, give it stop_gradient(x) where its result is a constant,
-            or define its derivative with custom_jvp
+      mend: write it with functions of autodidax.numpy, or make it a primitive: f = primitive_from(spline,
+            jvp=lambda out, primals, tangents: ...); where its result is a constant give it stop_gradient(x)
     """,
 )
 def spline_of_scipy():
@@ -273,8 +273,8 @@ def spline_of_scipy():
     """
     UnsupportedError: the ufunc airy has no rule for traced values
       in: loss (here), under grad of loss
-      mend: apply it to stop_gradient(x), compute it outside, or define a rule: autodidax.pointwise('airy',
-            airy, derivative)
+      mend: apply it to stop_gradient(x), compute it outside, or define a rule: autodidax.primitive_from(airy,
+            name='airy', jvp=derivatives, multiple_results=True)
     """,
 )
 def special_function_without_a_derivative():
@@ -304,8 +304,8 @@ def call_into_c():
 @bad(
     TypeError,
     """
-    ConcretizationTypeError: a traced value was given to what takes plain values alone: memoryview: a bytes-like
-            object is required, not 'Traced'
+    ConcretizationTypeError: memoryview: a traced value was given to what takes plain values alone: memoryview:
+            a bytes-like object is required, not 'Traced'
       in: loss (here), under grad of loss
       mend: give it a plain value: stop_gradient(x) under grad, pure_callback or debug.callback under jit and
             vmap

@@ -118,7 +118,8 @@ def if_on_an_array():
     TracerBoolConversionError: the truth value of a traced value (bool[3]), which depends on argument 'x' of
             step, is not known under jit of step
       in: step (here), under jit of step
-      mend: use np.where(x > 0, a, b), or lax.cond(x > 0, f, g, x) where only one branch may run
+      mend: use np.where(x > 0, a, b), which chooses entry by entry; to choose for all of them at once
+            lax.cond(np.all(x > 0), f, g, x), or np.any in place of np.all
     """,
 )
 def if_on_an_array_under_jit():
@@ -200,7 +201,8 @@ def if_in_the_body_of_a_while_loop():
     TracerBoolConversionError: the truth value of a traced value (bool[]), which depends on argument 'x' of
             halvings, is not known under jit of halvings
       in: halvings (here), under jit of halvings
-      mend: use lax.while_loop(lambda state: x > 1.0, body, state)
+      mend: use lax.while_loop(goes_on, body, (x, n)), where `def goes_on(state): x, n = state; return x > 1.0`,
+            and body returns the next (x, n)
     """,
 )
 def while_under_jit():
@@ -219,7 +221,7 @@ def while_under_jit():
     TracerBoolConversionError: the truth value of a traced value (bool[]) is not known under vmap of newton over
             axis 0 of size 2
       in: newton (here), under vmap of newton over axis 0 of size 2
-      mend: use lax.while_loop(lambda state: abs(x * x - 2.0) > 1e-08, body, state)
+      mend: use lax.while_loop(lambda x: abs(x * x - 2.0) > 1e-08, body, x)
     """,
 )
 def while_under_vmap():

@@ -70,7 +70,8 @@ def int_under_jit():
     TracerIntegerConversionError: int: a traced value (f64[]) cannot become a Python integer under grad of
             rounded
       in: rounded (here), under grad of rounded
-      mend: write x.astype(int), which stays traced; or leave it out of the arguments to differentiate (argnums)
+      mend: write x.astype(int), which stays traced; or give an integer, and leave it out of the arguments to
+            differentiate (argnums)
     """,
 )
 def int_under_grad():
@@ -193,8 +194,8 @@ def statistics_mean():
 @bad(
     TypeError,
     """
-    ConcretizationTypeError: a traced value was given to what takes plain values alone: conversion from Traced
-            to Decimal is not supported
+    ConcretizationTypeError: Decimal: a traced value was given to what takes plain values alone: conversion from
+            Traced to Decimal is not supported
       in: exact (here), under grad of exact
       mend: give it a plain value: stop_gradient(x) under grad, pure_callback or debug.callback under jit and
             vmap
@@ -296,8 +297,8 @@ def entry_of_a_set():
 @bad(
     TypeError,
     """
-    ConcretizationTypeError: a traced value was given to what takes plain values alone: Object of type Traced is
-            not JSON serializable
+    ConcretizationTypeError: json.dumps: a traced value was given to what takes plain values alone: Object of
+            type Traced is not JSON serializable
       in: logged (here), under grad of logged
       mend: give it a plain value: stop_gradient(x) under grad, pure_callback or debug.callback under jit and
             vmap

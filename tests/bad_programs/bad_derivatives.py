@@ -280,8 +280,8 @@ def grad_called_with_the_arguments():
 @bad(
     ValueError,
     """
-    ShapeError: grad needs <lambda> to return a scalar, it returned shape (3,)
-      in: hessian_of_a_vector (here), under grad of <lambda>, under jvp of grad_<lambda>
+    ShapeError: hvp needs <lambda> to return a scalar, it returned shape (3,)
+      in: hessian_of_a_vector (here), under hvp of <lambda>, under jvp of grad_<lambda>
       mend: sum or index the output, or use jacrev, jacfwd or elementwise_grad for non-scalar outputs
     """,
 )

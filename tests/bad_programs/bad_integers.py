@@ -35,7 +35,7 @@ def range_under_jit():
     TracerIntegerConversionError: range: a traced value (f64[]) cannot become a Python integer under grad of
             power
       in: power (here), under grad of power
-      mend: leave it out of the arguments to differentiate (argnums)
+      mend: give an integer, and leave it out of the arguments to differentiate (argnums)
     """,
 )
 def range_under_grad():
@@ -51,7 +51,7 @@ def range_under_grad():
 @bad(
     TypeError,
     """
-    ShapeError: Traced<f64[]> by jit of mean: len() of unsized object, a number has no length
+    ShapeError: Traced<f64[]> by jit of mean: len() of unsized object: a number has no length
       in: mean (here), under jit of mean
       mend: write x[None] for an array of one entry, np.size(x) for the number of entries
     """,
@@ -226,10 +226,10 @@ def float_as_an_index():
 @bad(
     TypeError,
     """
-    TracerIntegerConversionError: a list times a traced integer: a plain integer would repeat the list, which needs
-            its value
+    TracerIntegerConversionError: a list times a traced integer: a plain integer would repeat the list, which
+            needs its value
       in: padded (here), under jit of padded
-      mend: to multiply its entries write np.array([1.0, 2.0]) * n; to repeat it make n static
+      mend: to multiply its entries write np.array([0.0]) * n; to repeat it make n static
     """,
 )
 def repeated_list():
@@ -291,7 +291,7 @@ def list_times_a_count():
     TracerIntegerConversionError: a tuple times a traced integer: a plain integer would repeat the tuple, which
             needs its value
       in: <lambda> (here), under vmap of <lambda> over axis 0 of size 2
-      mend: to multiply its entries write np.array([1.0, 2.0]) * n; to repeat it make n static
+      mend: to multiply its entries write np.array((1.0, 2.0)) * n; to repeat it make n static
     """,
 )
 def count_times_a_tuple_under_vmap():

@@ -47,7 +47,7 @@ def item_assignment_under_jit():
     NonConcreteBooleanIndexError: a boolean mask whose values are not known while tracing: the size of the
             result would depend on them
       in: shifted (here), under jit of shifted
-      mend: select with where(mask, x, 0), or compute the mask from values that are not traced
+      mend: write x = np.where(x > 0, x - 1.0, x)
     """,
 )
 def augmented_item_assignment_at_a_mask():
@@ -97,7 +97,8 @@ def augmented_item_assignment():
     """
     MutationError: a traced value cannot be written into a plain array: its derivative would be lost
       in: squares (here), under grad of squares
-      mend: write a = anp.at(a)[i].set(x), with autodidax.numpy as anp; or collect values with anp.array([x, y])
+      mend: write y = anp.at(y)[i].set(x[i] ** 2), with autodidax.numpy as anp; or collect values with
+            anp.array([x, y])
     """,
 )
 def item_assignment_to_a_plain_array():
@@ -186,7 +187,7 @@ def item_assignment_in_a_loop_body():
     MutationError: add: a traced result cannot be written into a plain array (out=, or an operator such as acc
             += x)
       in: accumulate (here), under jit of accumulate
-      mend: write acc = acc + x in place of acc += x; for a part of an array: acc = anp.at(acc)[i].add(x)
+      mend: return total + x, and bind it outside
     """,
 )
 def in_place_addition_to_a_captured_array():
@@ -205,7 +206,7 @@ def in_place_addition_to_a_captured_array():
     MutationError: add: a traced result cannot be written into a plain array (out=, or an operator such as acc
             += x)
       in: accumulate (here), under grad of accumulate
-      mend: write acc = acc + x in place of acc += x; for a part of an array: acc = anp.at(acc)[i].add(x)
+      mend: leave out= away and bind the result: total = np.add(total, x)
     """,
 )
 def in_place_operator_on_a_captured_array():
@@ -223,7 +224,7 @@ def in_place_operator_on_a_captured_array():
     MutationError: multiply: a traced result cannot be written into a plain array (out=, or an operator such as
             acc += x)
       in: loss (here), under grad of loss
-      mend: write acc = acc * x in place of acc *= x; for a part of an array: acc = anp.at(acc)[i].add(x)
+      mend: leave out= away and bind the result: y = np.multiply(x, 2.0)
     """,
 )
 def out_argument():
@@ -240,7 +241,7 @@ def out_argument():
     """
     MutationError: sum: a traced result cannot be written into the array given as out
       in: loss (here), under jit of loss
-      mend: leave out= away and bind the result: y = sum(...)
+      mend: leave out= away and bind the result: y = np.sum(x)
     """,
 )
 def out_argument_of_a_reduction():
@@ -258,7 +259,7 @@ def out_argument_of_a_reduction():
     MutationError: exp: a traced result cannot be written into a plain array (out=, or an operator such as acc
             += x)
       in: loss (here), under grad of loss
-      mend: bind the result: y = exp(...); for a part of an array: acc = anp.at(acc)[i].add(x)
+      mend: leave out= away, and use the result: np.exp(X)
     """,
 )
 def out_argument_that_is_traced():
@@ -273,7 +274,7 @@ def out_argument_that_is_traced():
     """
     MutationError: copyto: a traced value cannot be written into, nor be written into a plain array
       in: loss (here), under grad of loss
-      mend: write np.full(shape, x) as anp.full(shape, x), np.copyto(a, x, where=m) as a = where(m, x, a)
+      mend: write a = anp.broadcast_to(x, a.shape), with where=m a = np.where(m, x, a); np.full as anp.full
     """,
 )
 def copyto():
@@ -291,7 +292,7 @@ def copyto():
     TracerArrayConversionError: numpy.fill_diagonal: a traced value (f64[3]) cannot become a plain NumPy array
             under grad of loss: its derivative would be lost
       in: loss (here), under grad of loss
-      mend: write anp.fill_diagonal(...), with autodidax.numpy as anp
+      mend: write a = anp.fill_diagonal(a, x, inplace=False), or anp.at(a)[i, i].set(x)
     """,
 )
 def fill_diagonal():
@@ -437,7 +438,7 @@ def at_of_another_shape():
     """
     OutOfBoundsError: index 5 is out of bounds for axis 0 of size 3, of an array of shape (3,)
       in: <lambda> (here), under grad of <lambda>
-      mend: use an index from -3 to 2, or anp.at(x)[...].get(mode='fill' or 'clip')
+      mend: use an index from -3 to 2, or anp.at(x)[i].get(mode='fill'), to write .set(v, mode='drop')
     """,
 )
 def at_out_of_range():
@@ -468,3 +469,141 @@ def float_into_an_array_of_integers():
 )
 def at_of_a_plain_array():
     jit(lambda x: X.at[0].set(x))(1.0)  # <- here
+
+
+@bad(
+    TypeError,
+    """
+    MutationError: Traced<f64[3]> by jit of swapped: item assignment on a traced value
+      in: swapped (here), under jit of swapped
+      mend: write x = anp.at(x)[[0, 1]].set(anp.array([x[1], x[0]])), with autodidax.numpy as anp
+    """,
+)
+def swap_of_two_entries():
+    def swapped(x):
+        x[0], x[1] = x[1], x[0]  # <- here
+        return x
+
+    jit(swapped)(X)
+
+
+@bad(
+    TypeError,
+    """
+    MutationError: a traced value cannot be written into a plain array: its derivative would be lost
+      in: scaled (here), under jit of scaled
+      mend: write y = anp.at(y)[1].multiply(x), with autodidax.numpy as anp; or collect values with
+            anp.array([x, y])
+    """,
+)
+def product_in_place_of_one_entry():
+    def scaled(x):
+        y = np.ones(3)
+        y[1] *= x  # <- here
+        return y
+
+    jit(scaled)(2.0)
+
+
+@bad(
+    TypeError,
+    """
+    MutationError: multiply: a traced result cannot be written into a plain array (out=, or an operator such as
+            acc += x)
+      in: scaled (here), under grad of scaled
+      mend: write y = y * x
+    """,
+)
+def operator_in_place_on_a_plain_array():
+    def scaled(x):
+        y = np.ones(3)
+        y *= x  # <- here
+        return np.sum(y)
+
+    grad(scaled)(X)
+
+
+@bad(
+    TypeError,
+    """
+    MutationError: subtract: a traced result cannot be written into a plain array (out=, or an operator such as
+            acc += x)
+      in: scaled (here), under grad of scaled
+      mend: write y = anp.at(y)[1:].subtract(x), with autodidax.numpy as anp
+    """,
+)
+def operator_in_place_on_rows_of_a_plain_array():
+    def scaled(x):
+        y = np.ones((3, 3))
+        y[1:] -= x  # <- here
+        return np.sum(y)
+
+    grad(scaled)(X)
+
+
+@bad(
+    TypeError,
+    """
+    MutationError: exp: a traced result cannot be written into a plain array (out=, or an operator such as acc
+            += x)
+      in: loss (here), under grad of loss
+      mend: write y = anp.at(y)[1].set(np.exp(x)), with autodidax.numpy as anp
+    """,
+)
+def out_argument_that_is_a_row():
+    def loss(x):
+        y = np.zeros((2, 3))
+        np.exp(x, out=y[1])  # <- here
+        return np.sum(y)
+
+    grad(loss)(X)
+
+
+@bad(
+    TypeError,
+    """
+    MutationError: Traced<f64[3]> by grad of shifted: item assignment on a traced value
+      in: shifted (here), under grad of shifted
+      mend: write x = anp.at(x)[x > 0].subtract(1.0), with autodidax.numpy as anp
+    """,
+)
+def subtraction_in_place_at_a_mask_under_grad():
+    def shifted(x):
+        x[x > 0] -= 1.0  # <- here
+        return np.sum(x)
+
+    grad(shifted)(X)
+
+
+@bad(
+    TypeError,
+    """
+    MutationError: Traced<f64[3]> by grad of shifted: item assignment on a traced value
+      in: shifted (here), under grad of shifted
+      mend: write x = anp.at(x)[0].divide(2.0), with autodidax.numpy as anp
+    """,
+)
+def division_of_an_entry_in_place():
+    def shifted(x):
+        x[0] /= 2.0  # <- here
+        return np.sum(x)
+
+    grad(shifted)(X)
+
+
+@bad(
+    TypeError,
+    """
+    MutationError: add: a traced result cannot be written into a plain array (out=, or an operator such as acc
+            += x)
+      in: totals (here), under grad of totals
+      mend: write sums[0] = sums[0] + x
+    """,
+)
+def operator_in_place_on_an_array_in_a_list():
+    def totals(x):
+        sums = [np.zeros(3), np.zeros(3)]
+        sums[0] += x  # <- here
+        return np.sum(sums[0])
+
+    grad(totals)(X)

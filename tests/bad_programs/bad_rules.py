@@ -158,9 +158,9 @@ def custom_jvp_that_is_not_linear():
 @bad(
     TypeError,
     """
-    ArgumentError: custom_jvp double: defjvps got 2 rules for 1 arguments
+    ArgumentError: custom_jvp double: defjvps got 2 rules for 1 argument
       in: custom_jvp_with_too_many_rules (here), under the forward rule of double, under grad of double
-      mend: give one rule an argument, None where the derivative is zero
+      mend: give one rule for each argument, None where the derivative is zero
     """,
 )
 def custom_jvp_with_too_many_rules():
@@ -188,10 +188,10 @@ def custom_vjp_fwd_without_a_pair():
 @bad(
     ValueError,
     """
-    TreeError: the bwd of custom_vjp double must return a tuple of 1 cotangents, one an argument, it returned an
-            array of shape (3,) and dtype float64
+    TreeError: the bwd of custom_vjp double must return a tuple of 1 cotangent, one for each argument, it
+            returned an array of shape (3,) and dtype float64
       in: custom_vjp_bwd_without_a_tuple (here)
-      mend: return one cotangent an argument, None for those that are zero
+      mend: return one cotangent for each argument, None for those that are zero
     """,
 )
 def custom_vjp_bwd_without_a_tuple():
@@ -201,10 +201,10 @@ def custom_vjp_bwd_without_a_tuple():
 @bad(
     ValueError,
     """
-    TreeError: the bwd of custom_vjp double must return a tuple of 1 cotangents, one an argument, it returned 2
-            values
+    TreeError: the bwd of custom_vjp double must return a tuple of 1 cotangent, one for each argument, it
+            returned 2 values
       in: custom_vjp_bwd_with_too_many_results (here)
-      mend: return one cotangent an argument, None for those that are zero
+      mend: return one cotangent for each argument, None for those that are zero
     """,
 )
 def custom_vjp_bwd_with_too_many_results():
@@ -267,7 +267,7 @@ def custom_vjp_in_forward_mode_without_linear_bwd():
 @bad(
     ValueError,
     """
-    ArgumentError: double: nondiff_argnums (3,) for a call with 1 arguments
+    ArgumentError: double: nondiff_argnums (3,) for a call with 1 argument
       in: nondifferentiable_argument_out_of_range (here)
       mend: give positions within the function's arguments
     """,

@@ -16,7 +16,7 @@ M = np.arange(6.0).reshape(2, 3)
     NonConcreteBooleanIndexError: a boolean mask whose values are not known while tracing: the size of the
             result would depend on them
       in: positive_sum (here), under jit of positive_sum
-      mend: select with where(mask, x, 0), or compute the mask from values that are not traced
+      mend: select with np.where(x > 0, x, 0.0), or compute the mask from values that are not traced
     """,
 )
 def boolean_mask_under_jit():
@@ -32,7 +32,7 @@ def boolean_mask_under_jit():
     NonConcreteBooleanIndexError: a boolean mask whose values are not known while tracing: the size of the
             result would depend on them
       in: <lambda> (here), under vmap of <lambda> over axis 0 of size 2
-      mend: select with where(mask, x, 0), or compute the mask from values that are not traced
+      mend: select with np.where(row > 0, row, 0.0), or compute the mask from values that are not traced
     """,
 )
 def boolean_mask_under_vmap():
@@ -196,9 +196,11 @@ def arange_of_our_own_under_jit():
 @bad(
     TypeError,
     """
-    TracerIntegerConversionError: np.zeros: a traced value (i64[]) was used as a size or a shape, which must be known
+    TracerIntegerConversionError: np.zeros: a traced value (i64[]) was used as a size or a shape, which must be
+            known
       in: padded (here), under jit of padded
-      mend: make it static (static_argnums under jit), or take it from a shape, as x.shape[0]
+      mend: make it static (static_argnums under jit, functools.partial before eval_shape), or take it from a
+            shape, as x.shape[0]
     """,
 )
 def zeros_under_jit():

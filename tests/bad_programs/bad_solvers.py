@@ -47,9 +47,9 @@ def gmres_of_an_affine_function_under_jit():
     TypeError,
     """
     NotLinearError: cg: the function in the place of the matrix is not linear: add adds a constant, so the
-            function is affine, in transpose of a staged program
-      in: <lambda> (here), under transpose of a staged program, under transpose of <function>, under while_loop
-            of step, under custom_linear_solve of solve, under jit of <lambda>
+            function is affine
+      in: <lambda> (here), under transpose of <function>, under while_loop of step, under custom_linear_solve of
+            solve, under jit of <lambda>
       mend: give a linear function: in the place of A(x) = L(x) + c = b solve L(x) = b - c
     """,
 )
@@ -223,7 +223,7 @@ def root_of_a_function_of_two_arguments():
     """
     ArgumentError: custom_root: <lambda> is called as solve(f, initial_guess): takes 1 positional argument but 2
             were given
-      in: <lambda> (here), under custom_jvp_call of <lambda>, under jit of <lambda>
+      in: <lambda> (here), under custom_jvp of <lambda>, under jit of <lambda>
       mend: define it with the arguments of solve(f, initial_guess)
     """,
 )

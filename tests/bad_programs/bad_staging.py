@@ -341,9 +341,11 @@ def make_jaxpr_of_a_string():
 @bad(
     TypeError,
     """
-    TracerIntegerConversionError: np.zeros: a traced value (i64[]) was used as a size or a shape, which must be known
-      in: <lambda> (here), under make_jaxpr of <lambda>
-      mend: make it static (static_argnums under jit), or take it from a shape, as x.shape[0]
+    TracerIntegerConversionError: np.zeros: a traced value (i64[]) was used as a size or a shape, which must be
+            known
+      in: <lambda> (here), under eval_shape of <lambda>
+      mend: make it static (static_argnums under jit, functools.partial before eval_shape), or take it from a
+            shape, as x.shape[0]
     """,
 )
 def eval_shape_of_a_value_dependent_shape():

@@ -197,7 +197,7 @@ def transpose_of_a_product():
 @bad(
     TypeError,
     """
-    NotLinearError: gt is not linear in that operand, in linear_transpose of <lambda>
+    NotLinearError: gt is not linear in its first operand, in linear_transpose of <lambda>
       in: <lambda> (here), under linear_transpose of <lambda>
       mend: use only linear operations on the linear input, or differentiate with vjp instead
     """,

@@ -73,3 +73,28 @@ def test_loops_leave_the_initial_carry_and_the_rows_alone():
         np.testing.assert_array_equal(ys, 2.0 * np.ones((3, 2)))
         np.testing.assert_array_equal(start, 0)
         np.testing.assert_array_equal(rows, 1)
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [lambda f, x: lax.cond(True, f, lambda v: v, x), lambda f, x: lax.switch(1, [lambda v: v, f], x)],
+    ids=["cond", "switch"],
+)
+@pytest.mark.parametrize("nested", [False, True], ids=["array", "tree"])
+def test_branches_leave_their_operands_alone(choose, nested):
+    x = np.zeros(2)
+    result = choose(_add_one_inside, {"a": x})["a"] if nested else choose(lambda v: v.__iadd__(1.0), x)
+    np.testing.assert_array_equal(result, 1.0)
+    np.testing.assert_array_equal(x, 0.0)
+
+
+def _add_one_inside(v):
+    v["a"] += 1.0
+    return v
+
+
+def test_branches_return_arrays_of_their_own():
+    x = np.zeros(2)
+    first, second = lax.cond(True, lambda v: (v, v), lambda v: (v, v), x)
+    third = lax.switch(0, [lambda v: x], x)
+    assert not any(np.shares_memory(*pair) for pair in [(first, second), (first, x), (second, x), (third, x)])

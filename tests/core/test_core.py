@@ -319,6 +319,12 @@ class TestRegistry:
         with pytest.raises(errors.UnsupportedError, match=f"primitive own_bare has no {rule}"):
             {"grad": grad, "vmap": vmap, "jit": jit}[use](bare)(A if use != "grad" else 1.0)
 
+    @pytest.mark.parametrize("fun", [np.frexp, lambda x: (np.sin(x), np.cos(x)), lambda x: [x.real, np.spacing(x)]])
+    def test_a_pointwise_function_of_several_results(self, fun):
+        with pytest.raises(errors.ArgumentError, match=r"(?s)several results.*multiple_results=True"):
+            pointwise("own_pair", fun, lambda out, x: x)
+        assert "own_pair" not in registry
+
     def test_reason_of_a_nondifferentiable_one(self, own):
         spacing = pointwise("own_spacing", np.spacing, nondifferentiable="it measures the number format")
         with pytest.raises(errors.NondifferentiableError, match="it measures the number format"):

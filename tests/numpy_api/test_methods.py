@@ -90,6 +90,23 @@ def test_method(name):
     check_staged(f, (x,), (0,))
 
 
+ASSIGNED = {
+    "real": "x.imag", "imag": "x.real", "T": "np.transpose", "mT": "matrix_transpose", "shape": "reshape",
+    "dtype": "astype", "name": "beside it", "flat": "beside it", "sum": "beside it", "at": "beside it",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("transform", [autodidax.grad, autodidax.jit, autodidax.vmap], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("name", ASSIGNED)
+def test_attributes_cannot_be_assigned(name, transform):
+    def f(x):
+        setattr(x, name, 1.0)
+        return x
+
+    with pytest.raises(errors.MutationError, match=ASSIGNED[name]):
+        transform(f)(v4)
+
+
 OPERATORS = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv, "pow": operator.pow,
     "floordiv": operator.floordiv, "mod": operator.mod, "divmod": divmod, "matmul": operator.matmul,

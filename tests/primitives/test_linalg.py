@@ -112,6 +112,25 @@ def test_solve_triangular_reads_its_triangle_only(lower, trans, unit, batch, n):
         assert not ga[..., other].any()
 
 
+RECTANGLES = {
+    "solve_triangular": lambda a, b: ad.scipy.linalg.solve_triangular(a, b),
+    "cho_solve": lambda a, b: ad.scipy.linalg.cho_solve((a, True), b),
+}
+
+
+@pytest.mark.parametrize("name", RECTANGLES)
+@pytest.mark.parametrize("transform", [ad.grad, ad.jit, lambda f: ad.jit(ad.grad(f))], ids=["grad", "jit", "both"])
+@pytest.mark.parametrize(("a", "b", "message"), [
+    (np.ones((3, 2)), np.ones(3), r"shape \(3, 2\) is not that of square matrices"),
+    (np.ones((3, 2)), np.ones(2), r"shape \(3, 2\) is not that of square matrices"),
+    (np.zeros((2, 3)), np.ones(2), r"shape \(2, 3\) is not that of square matrices"),
+    (np.eye(2), np.ones(3), "does not have 2 rows"),
+])  # fmt: skip
+def test_triangular_systems_of_shapes_that_do_not_fit(name, transform, a, b, message):
+    with pytest.raises(errors.ShapeError, match=message):
+        transform(lambda a: anp.sum(RECTANGLES[name](a, b)))(a)
+
+
 def test_a_zero_on_the_diagonal_of_a_triangular_system_raises():
     with pytest.raises(np.linalg.LinAlgError):
         solve_triangular(np.diag([1.0, 0.0]), np.ones((2, 1)), lower=True, trans=0, unit_diagonal=False)

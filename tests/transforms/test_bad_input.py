@@ -118,7 +118,7 @@ OF_A_GRADIENT = {
     "string as index": (lambda t: t(lambda x: x["a"])(X), E.AutodidaxError, "str"),
     "mask of another shape": (lambda t: t(lambda x: np.sum(x[np.array([True, False])]))(X), IndexError, "(2,)"),
     "item assignment": (lambda t: t(lambda x: x.__setitem__(0, 1.0))(X), E.MutationError, "anp.at(x)[i].set(v)"),
-    "write into a plain array": (lambda t: t(write_item)(X), E.MutationError, "write_item", "anp.at(a)[i].set(x)"),
+    "write into a plain array": (lambda t: t(write_item)(X), E.MutationError, "write_item", "anp.at(a)[0].set(x[0])"),
     "write into a slice": (lambda t: t(write_slice)(X), TypeError, "write_slice", ".set(x[:2])"),
     "add in place": (lambda t: t(add_in_place)(X), E.MutationError, "acc = acc + x"),
     "copyto": (lambda t: t(lambda x: np.copyto(np.zeros(3), x))(X), E.MutationError, "copyto"),

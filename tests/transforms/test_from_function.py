@@ -313,6 +313,24 @@ def with_vjp(rule):
     return primitive_from(np.asarray, name="with_vjp", vjp=rule)
 
 
+@pytest.mark.parametrize("transform", [lambda f: f, jit], ids=["plain", "jit"])
+@pytest.mark.parametrize("several", [False, True], ids=["one result", "several"])
+def test_integer_results_without_rules_have_the_derivative_zero(several, transform):
+    count = lambda x: np.sum(library(x) > 0)
+    p = primitive_from(lambda x: [count(x), x > 0] if several else count(x), name="count", multiple_results=several)
+    f = lambda x: (p(x)[0] if several else p(x)) * anp.sum(x)
+    x = np.array([0.5, -1.5, 2.5])
+    same(transform(grad(f))(x), np.full(3, 2.0))
+    same(transform(lambda x: jvp(f, (x,), (x,))[1])(x), np.float64(3.0))
+
+
+def test_a_float_beside_integer_results_has_no_derivative():
+    p = primitive_from(lambda x: [np.sum(library(x) > 0), library(x) * 2], name="both_kinds", multiple_results=True)
+    for transform in (grad, lambda f: lambda x: jvp(f, (x,), (x,))):
+        with pytest.raises(errors.NondifferentiableError, match="neither jvp= nor vjp="):
+            transform(lambda x: p(x)[0] * x)(1.0)
+
+
 total = lambda p: lambda x: anp.sum(p(x))
 ERRORS = {
     "no derivative": (lambda: grad(total(no_rules()))(X), errors.NondifferentiableError, "neither jvp= nor vjp="),
@@ -346,6 +364,10 @@ ERRORS = {
     ),
     "a shape that depends on values": (
         lambda: jit(with_jvp(None, lambda x: x[x > 0]))(X[0]), errors.ShapeError, r"expected was \(0,\)"
+    ),
+    "rows of several shapes": (
+        lambda: vmap(with_jvp(None, lambda x: x[x > 0]))(np.array([[1.0, -1.0], [1.0, 1.0]])), errors.ShapeError,
+        r"with_jvp returns rows of the shapes \(1,\) and \(2,\)",
     ),
     "not as declared": (
         lambda: with_jvp(None, result_shape_dtypes=ShapeDtypeStruct((2,), float))(X), errors.ShapeError,
