@@ -13,6 +13,7 @@ from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.core.primitive import Pointwise, Primitive, Sample
 from autodidax.testing.comparison import close
 from autodidax.testing.report import Failure, Report, StopCheck, brief
+from autodidax.testing.rows import LARGE
 from autodidax.testing.rules import plain_list
 from autodidax.transforms.vmap import vmap
 
@@ -38,8 +39,34 @@ class _SampleBatch:
         alike = [o for o in others if _alike(o, s)]
         self.rows = [[s, *alike][i % (1 + len(alike))].args for i in range(1 + DRAWS)]
         if len(alike) < DRAWS or all(_equal(self.rows[0], r) for r in self.rows[1:]):
-            self.rows = [_moved(s.args, i, rolled=isinstance(p, Pointwise)) for i in range(1 + DRAWS)]
+            self.rows = [self.unlike(i) for i in range(1 + DRAWS)]
         self.alone: dict[Any, list[Any]] = {}
+
+    def unlike(self, i: int) -> tuple[Any, ...]:
+        """The i-th row of a sample that is drawn always the same: negated, or in another order and 1000 times as large,
+        where the implementation takes that and is as finite; otherwise a little scaled."""
+        own = self.sample.args
+        rolled = isinstance(self.p, Pointwise)
+        close_by = _moved(own, i, 1 + 0.03 * i, rolled=rolled)
+        if not i or self.p.higher_order:
+            return close_by
+        for turned in (True, rolled):
+            far = _moved(own, i * turned, -1.0 if i % 2 else LARGE, rolled=turned, whole=not rolled)
+            if self.takes(far):
+                return far
+        return close_by
+
+    def takes(self, args: Sequence[Any]) -> bool:
+        """Whether the implementation gives results of the same kind there, no less finite than those of the sample."""
+        p, params = self.p, self.sample.params
+        try:
+            with np.errstate(all="ignore"):
+                got, like = (plain_list(p.impl(*xs, **params), p.multiple_results) for xs in (args, self.sample.args))
+        except Exception:  # outside of the domain
+            return False
+        kinds = [[(shape_of(y), dtype_of(y)) for y in ys] for ys in (got, like)]
+        finite = [[int(np.sum(np.isfinite(x))) for x in xs] for xs in ((*args, *got), (*self.sample.args, *like))]
+        return kinds[0] == kinds[1] and all(a >= b for a, b in zip(*finite, strict=True))
 
     def run(self) -> None:
         count = len(self.sample.args)
@@ -179,15 +206,18 @@ def _equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
     return all(np.array_equal(x, y, equal_nan=is_inexact(dtype_of(x))) for x, y in zip(a, b, strict=True))
 
 
-def _moved(args: Sequence[Any], i: int, *, rolled: bool) -> tuple[Any, ...]:
-    """Rows of a sample that is drawn always the same: inexact entries scaled a little, each row by its own factor;
-    and those of a pointwise function, where any entry may stand anywhere, rolled along the last axis."""
+def _moved(
+    args: Sequence[Any], i: int, factor: float, *, rolled: bool, whole: bool = False
+) -> tuple[Any, ...]:  # fmt: skip
+    """Rows of a sample that is drawn always the same: inexact entries scaled; and those of a pointwise function, where
+    any entry may stand anywhere, rolled along the last axis. With `whole` only inexact ones are rolled, in one."""
 
     def moved(a: Any) -> Any:
         if type(a) in PYTHON_SCALARS:
             return a
-        if rolled and np.ndim(a):
-            a = np.roll(a, i, axis=-1)
-        return np.asarray(np.asarray(a) * (1 + 0.03 * i), dtype_of(a)) if is_inexact(dtype_of(a)) else a
+        inexact = is_inexact(dtype_of(a))
+        if rolled and np.ndim(a) and (inexact or not whole):
+            a = np.roll(a, i, axis=None if whole else -1)
+        return np.asarray(np.asarray(a) * factor, dtype_of(a)) if inexact else a
 
     return tuple(map(moved, args))

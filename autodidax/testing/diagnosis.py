@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from autodidax.core.interpreters import shape_of
+from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.testing import directions as dirs
+from autodidax.testing.again import Again
 from autodidax.testing.comparison import entry
 from autodidax.testing.numeric import pack
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
 CLOSE = 1e-6
 PLAIN = 17  # denominators of plain factors, and the factors themselves, are below it
+GUESSES = 4  # arguments whose kinds of error are told
 STEPS = (1e-1, 1e-2, 1e-3, 1e-4)  # of the table of numeric derivatives
 
 
@@ -26,6 +28,9 @@ def diagnose(point: Point, mode: str, ts: list[Any], worst: int | None) -> dict[
     try:
         if point.order == 1 and point.affordable():
             details = _from_jacobians(point, mode)
+        if point.order == 1:
+            hints = [h for h in (details.get("guess"), _other_inner(point, mode), _one_triangle(point, mode)) if h]
+            details |= {"guess": "; ".join(hints)} if hints else {}
         if worst is not None:
             details["table"] = _table(point, ts, worst)
     except Exception:  # the diagnosis of what is wrong already must not hide it
@@ -82,26 +87,38 @@ def _row(point: Point, k: int, basis: list[list[Any]]) -> np.ndarray:
 def _guess_matrix(point: Point, got: np.ndarray, want: np.ndarray, wrong: np.ndarray, owners: np.ndarray) -> str:
     if not np.all(np.isfinite(got[wrong])):
         return "not finite where the function is smooth"
-    for k in sorted(set(owners[np.any(wrong, axis=0)].tolist())):
-        label = point.rules.label(k)
-        g, w = got[:, owners == k], want[:, owners == k]
-        others = [m for m in sorted(set(owners.tolist())) if m != k]
-        simple = guess(g, w, wrong[:, owners == k])
-        if np.any(w) and not np.any(g):
-            return f"{label} is missing: its derivative is zero"
-        if simple:
-            return simple
-        swapped = _transposed_argument(point.xs[k], w)
-        if swapped is not None and _alike(g, swapped):
-            return f"the cotangent of {label} is transposed"
-        if g.shape[0] == g.shape[1] and _alike(g, w.T):
-            return "the Jacobian is transposed"
-        for m in others:
-            others_own, other = got[:, owners == m], want[:, owners == m]
-            if other.shape == g.shape and _alike(g, other) and _alike(others_own, w):
-                return f"{label} has the derivative of {point.rules.label(m)}: swapped arguments"
-        if np.any(g != g.flat[0]) and _alike(np.sort(g, axis=None), np.sort(w, axis=None)):
-            return "the right numbers in another order: a wrong axis, index or permutation"
+    blamed = sorted(set(owners[np.any(wrong, axis=0)].tolist()))
+    found = {k: _guess_argument(point, k, got, want, wrong, owners) for k in blamed}
+    if len(set(found.values())) == 1:
+        return found[blamed[0]]
+    labelled = {k: (point.rules.label(k), text) for k, text in found.items() if text}
+    told = [text if label in text else f"{label}: {text}" for label, text in labelled.values()]
+    told = [text for text in told if "swapped" in text][:1] or told  # which is said of both
+    return "; ".join(told[:GUESSES]) + f"; and {len(told) - GUESSES} more" * (len(told) > GUESSES)
+
+
+def _guess_argument(
+    point: Point, k: int, got: np.ndarray, want: np.ndarray, wrong: np.ndarray, owners: np.ndarray
+) -> str:
+    """The kind of error of one argument's columns of the Jacobian."""
+    label = point.rules.label(k)
+    g, w = got[:, owners == k], want[:, owners == k]
+    if np.any(w) and not np.any(g):
+        return f"{label} is missing: its derivative is zero"
+    simple = guess(g, w, wrong[:, owners == k])
+    if simple:
+        return simple
+    swapped = _transposed_argument(point.xs[k], w)
+    if swapped is not None and _alike(g, swapped):
+        return f"the cotangent of {label} is transposed"
+    if g.shape[0] == g.shape[1] and _alike(g, w.T):
+        return "the Jacobian is transposed"
+    for m in sorted(set(owners.tolist()) - {k}):
+        others_own, other = got[:, owners == m], want[:, owners == m]
+        if other.shape == g.shape and _alike(g, other) and _alike(others_own, w):
+            return f"{label} has the derivative of {point.rules.label(m)}: swapped arguments"
+    if np.any(g != g.flat[0]) and _alike(np.sort(g, axis=None), np.sort(w, axis=None)):
+        return "the right numbers in another order: a wrong axis, index or permutation"
     return ""
 
 
@@ -150,6 +167,77 @@ def guess(got: np.ndarray, want: np.ndarray, wrong: np.ndarray) -> str:
         if np.all(np.isfinite(factor)) and _alike(factor, factor.flat[0]) and _tells(w, factor.flat[0]):
             return f"{np.real_if_close(factor.flat[0]):.10g} times what it should be"
     return ""
+
+
+def _other_inner(point: Point, mode: str) -> str:
+    """What to give where a hand-written reverse rule is right for the other inner product of complex values."""
+    again = point.again
+    if mode != "rev" or not isinstance(again, Again) or again.check != "check_vjp":
+        return ""
+    if not any(np.iscomplexobj(v) for v in (*point.xs, *point.ys)):
+        return ""
+    if _agrees(point, mode, point.ts, point.ts) or not _agrees(point, mode, point.ts, point.ts, conjugate=True):
+        return ""
+    inner = again.options["inner"]
+    other = "adjoint" if inner == "transpose" else "transpose"
+    return f'give inner="{other}": the rule agrees so, and not with inner="{inner}"'
+
+
+def _one_triangle(point: Point, mode: str) -> str:
+    """What to do where a function reads one triangle of a matrix, and its rule is right for symmetric ones."""
+    for k, x in enumerate(point.xs):
+        shape = shape_of(x)
+        if len(shape) < 2 or shape[-1] != shape[-2] or point.ts[k] is None or not _reads_one_triangle(point, k):
+            continue
+        ts = dirs.only(point.ts, k)
+        symmetric = [_symmetric(t) if i == k else t for i, t in enumerate(ts)]
+        if _agrees(point, mode, ts, ts) or not _agrees(point, mode, symmetric, symmetric):
+            continue
+        turned = "a" + ".conj()" * np.iscomplexobj(x) + (".T" if len(shape) == 2 else ".mT")
+        hint = f"the function reads one triangle of {point.rules.label(k)}, and the rule is right for symmetric changes"
+        hint += f" of it: wrap the function as f((a + {turned}) / 2)"
+        if not _agrees(point, mode, ts, symmetric):
+            hint += f", and take the symmetric part of the rule's {'tangent' if mode == 'fwd' else 'cotangent'} too"
+        return hint
+    return ""
+
+
+def _symmetric(t: Any) -> Any:
+    """The Hermitian part of matrices."""
+    return np.asarray((t + np.conj(np.swapaxes(t, -1, -2))) / 2, dtype_of(t))
+
+
+def _reads_one_triangle(point: Point, k: int) -> bool:
+    """Whether the entries above the diagonals of an argument make no difference to the function, or those below, while
+    the others do."""
+    x = np.asarray(point.xs[k])
+    before = pack(point.ys)
+
+    def same_with(part: np.ndarray) -> bool:
+        xs = [x + part if i == k else v for i, v in enumerate(point.xs)]
+        return bool(np.array_equal(pack(point.rules.f(xs)), before, equal_nan=True))
+
+    change = np.asarray(0.01 * point.ts[k], x.dtype)
+    return same_with(np.triu(change, 1)) != same_with(np.tril(change, -1))
+
+
+def _agrees(point: Point, mode: str, ts: list[Any], along: list[Any], *, conjugate: bool = False) -> bool:
+    """Whether a rule's derivative along some directions is the numeric one along others, all of which has to be known;
+    with `conjugate` that of a reverse rule for the other inner product."""
+    estimate = point.estimate(along)
+    if not np.all(estimate.conclusive(estimate.value, point.precision)):
+        return False
+    close = max(CLOSE, 64 * dirs.unit_roundoff(point.xs, point.ys))
+    if mode == "fwd":
+        apart = np.abs(pack(point.pushed(point.xs, ts)) - estimate.value)
+        return bool(np.all(apart <= 8 * estimate.error + close * np.max(np.abs(estimate.value), initial=0)))
+    turn = np.conj if conjugate else np.asarray
+    cts = [None if c is None else turn(c)[()] for c in point.cts]
+    gs = [None if g is None else turn(g) for g in point.pulled(point.xs, cts)]
+    got, own = dirs.pairing(gs, ts)
+    terms = pack(point.cts) * estimate.value
+    allowed = 8 * np.sum(np.abs(pack(point.cts)) * estimate.error) + close * (own + np.sum(np.abs(terms)))
+    return bool(abs(got - np.sum(terms).real) <= allowed)
 
 
 def _table(point: Point, ts: list[Any], k: int) -> str:

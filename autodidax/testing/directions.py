@@ -207,6 +207,7 @@ def unpacked(v: np.ndarray, like: Sequence[Any]) -> list[Any]:
 
 
 def unit_roundoff(*groups: Sequence[Any]) -> float:
-    """The largest machine epsilon among the inexact values given."""
+    """The largest machine epsilon among the inexact values given; at least that of double precision, in which they are
+    compared."""
     eps = [float(np.finfo(dtype_of(x)).eps) for xs in groups for x in xs if x is not None and is_inexact(dtype_of(x))]
-    return max(eps, default=float(np.finfo(np.float64).eps))
+    return max([*eps, float(np.finfo(np.float64).eps)])

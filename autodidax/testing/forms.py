@@ -14,6 +14,7 @@ import numpy as np
 
 from autodidax import errors, tree
 from autodidax.core.interpreters import Tracer, dtype_of
+from autodidax.testing.report import raised
 from autodidax.testing.rules import Rules, StructureMismatch, flat_function, none_for_float0
 
 FORMS = ("pullback", "flat")
@@ -56,7 +57,7 @@ def _hinting(rule: Any, in_other_form: Callable[..., Any], form: str, other: str
                 in_other_form(*args)
         except Exception:  # whatever it is, it is none of that form either
             return error
-        what = str(error) if isinstance(error, StructureMismatch) else f"it raised {type(error).__name__}: {error}"
+        what = str(error) if isinstance(error, StructureMismatch) else f"it raised {raised(error)}"
         return StructureMismatch(f'{what}\n  give form="{other}": the rule works so, and not in form="{form}"')
 
     def run(*args: Any) -> Any:

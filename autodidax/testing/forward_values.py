@@ -17,24 +17,28 @@ from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
 from autodidax.testing.numeric import Estimate, pack, widened
 from autodidax.testing.point import Point
 from autodidax.testing.rules import RuleRaised
-from autodidax.testing.smoothness import linear_there, seen_from_afar
+from autodidax.testing.smoothness import hidden_by_rounding, linear_there, seen_from_afar
 
 SINGLE = 4.0  # machine epsilons of single precision that a rule may be off by when it is run in double precision
+FEW = 16  # entries of an input that are looked at one by one
+WIDE, TINY_STEPS = 0.1, (1e-10, 1e-3)  # size of a direction, and those that are tried again with it
 LOPSIDED = 1e-3  # an argument whose share of the derivative is less is looked at alone
 
 
 def check_tangent(point: Point, tys: list[Any]) -> None:
     """Forward mode against the numeric derivative, entry by entry: along a random direction; where that leaves
-    entries open, along one in which every input moves in proportion to itself; and along the inputs alone whose
-    share of the derivative is too small to be seen beside the others."""
+    entries open, along one in which every input moves in proportion to itself, and one that goes far beyond small
+    inputs; and along the inputs alone whose share of the derivative is too small to be seen beside the others."""
     judged = ~np.isfinite(pack(point.ys))  # there is nothing to compare where f itself is not finite
     at_kink = np.zeros_like(judged)
-    for relative in (False, True):
+    for kind in ("random", "relative", "wide"):
         ts = point.ts
-        if relative:
-            ts = dirs.tangents(point.rng, point.xs, relative=True)
+        if kind != "random":
+            ts = dirs.tangents(point.rng, point.xs, relative=True) if kind == "relative" else widely(point, ts)
+            if ts is point.ts:
+                continue
             tys = point.pushed(point.xs, ts)
-        known, kink = _compare_along(point, ts, tys, relative=relative)
+        known, kink = _compare_along(point, ts, tys, relative=kind == "relative")
         judged, at_kink = judged | known, at_kink | kink
         if point.failed or np.all(judged):
             break
@@ -63,6 +67,15 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
     if point.thorough and not point.failed and not point.kinks_declared:
         run = lambda xs: np.where(judged, pack(point.pushed(xs, point.ts)), 0)
         digits.check(point, "fwd", np.where(judged, pack(point.tys or []), 0), run)
+
+
+def widely(point: Point, ts: list[Any]) -> list[Any]:
+    """At the point "tiny", the direction with steps of the size that is usual for inputs of about one, where it has
+    much smaller ones: f may be flat to rounding over these. Otherwise the direction itself."""
+    if point.beside != "tiny":
+        return ts
+    size = max((float(np.max(np.abs(t), initial=0)) for t in ts if t is not None), default=0)
+    return dirs.scaled(ts, 2.0 ** round(np.log2(WIDE / size))) if TINY_STEPS[0] < size < TINY_STEPS[1] else ts
 
 
 def _small_entries(point: Point) -> None:
@@ -121,10 +134,13 @@ def _compare_along(
     if np.any(wrong):
         est = point.estimate(ts, rounded=True)
         wrong, ratio, known = _judge(point, got, est, _noise(point, ts))
+    if np.any(wrong & np.isinf(got)):
+        wrong = wrong & ~(np.isinf(got) & _beyond_range(point, ts, est.value.size))
     if np.any(wrong):
         afar = seen_from_afar(point.rules.f, point.xs, ts, got, est.value, est.error)
         doubtful = afar | ~linear_there(point, ts, est)
         wrong, known = wrong & ~doubtful, known & ~doubtful
+    known &= ~hidden_by_rounding(point.rules.f, point.xs, ts, est) | wrong
     largest = float(np.max(np.abs(est.value[np.isfinite(est.value)]), initial=0))
     near = np.abs(got - est.value) <= digits.ROUNDING * largest
     if np.any(wrong):
@@ -143,6 +159,23 @@ def _compare_along(
     else:
         point.report.worst = max(point.report.worst, ratio)
     return known, est.kink
+
+
+def _beyond_range(point: Point, ts: list[Any], size: int) -> np.ndarray:
+    """The entries with a slope in some input beyond the largest number of a dtype of less than double precision, where
+    a rule may be infinite whatever it is multiplied by."""
+    beyond = np.zeros(size, bool)
+    if dirs.unit_roundoff(point.xs, point.ys) < 1e-10:
+        return beyond
+    outs = [y for y in point.ys if is_inexact(dtype_of(y))]
+    largest = np.concatenate([np.full(np.size(y), np.finfo(dtype_of(y)).max) for y in outs])
+    for k, t in enumerate(ts):
+        for j in () if t is None else np.flatnonzero(t)[:FEW]:
+            alone = np.zeros_like(t)
+            alone.flat[j] = np.ravel(t)[j]
+            est = point.estimate(dirs.only([alone if i == k else v for i, v in enumerate(ts)], k), quick=True)
+            beyond |= np.abs(est.value) / np.abs(alone.flat[j]).astype(float) > largest
+    return beyond
 
 
 def _wrong_value(point: Point, layer: str, ts: list[Any], got: np.ndarray, est: Estimate, wrong: np.ndarray) -> None:

@@ -18,12 +18,14 @@ from autodidax.testing.layers import check_orders, check_point, check_unchanged
 from autodidax.testing.point import Point
 from autodidax.testing.points import point_names, points_beside
 from autodidax.testing.report import Report
+from autodidax.testing.rounding import calls_custom_rules
 from autodidax.testing.rules import Rules, flat_function, require_plain, traced_rules
 from autodidax.testing.shrink import smallest
 from autodidax.transforms.boundary import check_callable
 from autodidax.transforms.boundary import name_of as name_of_function
 
 MODES = ("fwd", "rev")
+DEEP = ("zeros",)  # points beside the given one at which all orders are checked
 
 
 def check_grads(
@@ -57,7 +59,8 @@ def check_grads(
     strict : whether a rule that loses digits (`report.warnings`) is a failure.
     points : "all" for the given point and those beside it (zeros, ones, ties, ...: `autodidax.testing.POINTS`), or
         some of their names; "given" for that one alone, with random tangents and cotangents alone. Points outside the
-        function's domain are passed over.
+        function's domain are passed over. Orders above the first are checked at the given point, at those that are
+        named and, where the function calls one with a custom rule, at zeros.
 
     Returns
     -------
@@ -244,9 +247,11 @@ def check_rules(
         )
     require_seed(again.check, seed)
     names = point_names(points, xs)
+    composed = again.check == "check_grads" and not calls_custom_rules(rules.f, xs)
     report = Report(rules.name, overrides=dict(overrides), samples=1, strict=strict)
     common: dict[str, Any] = {
         "modes": modes, "inner_modes": inner_modes, "overrides": overrides, "seed": seed, "again": again,
+        "composed": composed,
     }  # fmt: skip
     point = Point(rules, xs, np.random.default_rng(seed), report, full=not fast, special=bool(names), **common)
     check_orders(point, order)
@@ -254,7 +259,7 @@ def check_rules(
         report.inconclusive.append("no output has a floating or complex dtype: nothing was compared")
     failing = point
     if not report.failures and point.defined:
-        failing = _beside(point, (seed,), names, common)
+        failing = _beside(point, (seed,), names, order, points != "all", common)
     if report.failures and not failing.after_others and point.cause is None:
         _shrink(failing, again, common | {"full": not fast})
     return report.raise_if_failed(point.cause)
@@ -277,13 +282,19 @@ def _shrink(point: Point, again: Again, options: dict[str, Any]) -> None:
         failure.smaller = again.at(xs, (failure.mode,) if alone else point.modes)
 
 
-def _beside(point: Point, seed: Sequence[int], names: Sequence[str], common: dict[str, Any]) -> Point:
-    """Run the points beside a given one, until one of them fails; then the given one once more; the last one run."""
+def _beside(
+    point: Point, seed: Sequence[int], names: Sequence[str], order: int, named: bool, common: dict[str, Any]
+) -> Point:
+    """Run the points beside a given one, until one of them fails; then the given one once more; the last one run.
+
+    Orders above the first are run at the points in DEEP, for functions with custom rules, and at all points that are
+    asked for by name.
+    """
     ran = False
     for name, values, rng in points_beside(point.xs, seed, names):
         ran = True
         beside = Point(point.rules, values, rng, point.report, beside=name, thorough=False, **common)
-        check_point(beside)
+        check_orders(beside, order if named or (name in DEEP and not point.composed) else 1)
         if point.report.failures:
             return beside
     if ran:

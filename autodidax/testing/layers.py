@@ -26,7 +26,8 @@ from autodidax.testing.forward_values import check_tangent
 from autodidax.testing.linearity import ERRORS, check_linearity, check_special
 from autodidax.testing.numeric import pack
 from autodidax.testing.point import Point
-from autodidax.testing.report import StopCheck, brief
+from autodidax.testing.remembered import check_remembered
+from autodidax.testing.report import StopCheck, brief, raised
 from autodidax.testing.reverse_values import check_cotangent, check_rows
 from autodidax.testing.rounding import rounding_errors
 from autodidax.testing.rules import RuleRaised, StructureMismatch, forward_map, reverse_map
@@ -63,9 +64,9 @@ def _guarded(point: Point, mode: str, check: Callable[[], None]) -> None:
         raise
     except StructureMismatch as e:
         point.fail(mode, "structure", str(e))
-    except RuleRaised as raised:
-        e = raised.__cause__
-        message = f"the rule raised {type(e).__name__}: {e}"
+    except RuleRaised as of_rule:
+        e = of_rule.__cause__
+        message = f"the rule raised {raised(e)}"
         if not point.beside:
             point.fail(mode, "runs", message)
         elif isinstance(e, errors.NondifferentiableError) or not smooth_there(point):
@@ -90,7 +91,7 @@ def _evaluate(point: Point) -> bool:
         if point.order > 1 or isinstance(e, RuleRaised):
             raise
         point.cause = e
-        point.fail("impl", "runs", f"at the given point, before any rule was run, it raised {type(e).__name__}: {e}")
+        point.fail("impl", "runs", f"at the given point, before any rule was run, it raised {raised(e)}")
         return False
     if not same(kept, xs):
         point.fail("impl", "purity", "the function changed its arguments in place")
@@ -138,6 +139,8 @@ def check_unchanged(point: Point) -> None:
             if before is not None and not same(run(), before):
                 message = "the rule gives another result after it has been used at other arguments"
                 point.fail(mode, "determinism", message)
+            elif before is not None and not point.failed and point.value:
+                check_remembered(point, mode)
 
 
 def _forward(point: Point) -> None:
@@ -169,7 +172,10 @@ def _forward(point: Point) -> None:
 def _special(point: Point, mode: str, apply: Any, vs: list[Any], out: list[Any]) -> None:
     point.trying_special = point.special and not point.failed
     if point.trying_special:
+        rng = point.rng
+        point.rng = np.random.default_rng([point.seed or 0, 1])  # what comes after draws the same without this
         check_special(point, mode, apply, vs, out)
+        point.rng = rng
     point.trying_special = False
 
 

@@ -32,11 +32,14 @@ ERRORS = 8.0  # how many estimated errors two estimates may differ by
 FINEST = 6  # steps on which noise and kinks are measured
 ROUGHLY = 1e-4  # error of a slope of zero beside the size of f, where a rule is not finite
 FAR = 1e4  # errors by which a rule is far from an estimate of zero
+OFF, GROSSLY = 100.0, 0.03  # errors, and share of an estimate, by which a rule is far from it
+COARSELY = 1e-2  # relative error of that estimate
 EPS = float(np.finfo(np.float64).eps)
 
 FAIRLY = 5e-11  # where it is all that rounding allows, or of most of many entries
 MANY, MOST = 256, 0.9
-COSTLY = 200  # inputs from which on fairly, or what rounding allows, is enough: the evaluations are what a check costs
+# inputs that move, from which on fairly, or what rounding allows, is enough: the evaluations are what a check costs
+COSTLY = 200
 CLOSER = tuple(10.0**-k for k in range(6, 17))  # steps at which a kink has to be one still
 TYPICAL = 1e3  # times its own size an output comes to, at most, along the steps
 FADED = 0.3  # of the jump of the slope: there is no kink where it comes to less than this
@@ -82,8 +85,9 @@ class Estimate:
     evaluations: int
 
     def conclusive(self, got: np.ndarray, precision: float) -> np.ndarray:
-        """The entries that the estimate can judge: known to `precision` of the derivative's size; or zero for all that
-        can be seen beside the function's own size, while the rule says (nearly) zero as well or something far off."""
+        """The entries that the estimate can judge: known to `precision` of the derivative's size; or known coarsely,
+        while the rule says something far off; or zero for all that can be seen beside the function's own size, while
+        the rule says (nearly) zero as well or something far off."""
         slopes = np.abs(self.value)
         scale = np.maximum(slopes, _largest(np.where(self.error < slopes, slopes, 0)))
         known = self.error <= precision * scale
@@ -93,7 +97,15 @@ class Estimate:
         nearly, far = 4 * EPS * self.size, FAR * (self.error + EPS * self.size)
         zero &= (np.abs(got) <= nearly) | (np.abs(got) > far) | ~np.isfinite(got)
         with np.errstate(invalid="ignore"):
-            return (known | zero) & ~self.kink & np.isfinite(self.error) & np.isfinite(self.value)
+            return (known | zero | self.far_off(got)) & self.usable()
+
+    def usable(self) -> np.ndarray:
+        """The entries of which there is an estimate at all."""
+        return np.isfinite(self.error) & np.isfinite(self.value) & ~self.kink
+
+    def far_off(self, got: np.ndarray) -> np.ndarray:
+        """The entries that are wrong by so much that an estimate of a few digits tells."""
+        return far_off(got, self.value, self.error) & self.usable()
 
     def _without_bends(self, f: Function, xs: list[Any], ts: list[Any], base: np.ndarray) -> Estimate:
         """The same estimate, where the kinks that are none from close by are not known instead."""
@@ -106,6 +118,13 @@ class Estimate:
         """The estimate of some entries; zero for the others."""
         keep = lambda v: np.where(known, v, np.zeros_like(v))
         return Estimate(keep(self.value), keep(self.error), self.kink & known, self.size, self.evaluations)
+
+
+def far_off(got: Any, value: Any, error: Any) -> Any:
+    """Where a finite result differs from an estimate, known coarsely at least, by very much more than its error."""
+    with np.errstate(invalid="ignore"):
+        apart, size = np.abs(got - value), np.abs(value)
+        return np.isfinite(got) & (apart > OFF * error) & (apart > GROSSLY * size) & (error <= COARSELY * size)
 
 
 def _largest(v: np.ndarray) -> float:
@@ -224,7 +243,7 @@ class _Ladder:
             well |= fairly
             if not (np.mean(well) > MOST and np.all(error <= 100 * FAIRLY * scale)):
                 return None
-        elif sum(np.size(x) for x in self.xs) >= COSTLY:
+        elif sum(np.count_nonzero(t) for t in self.ts if t is not None) >= COSTLY:
             if not np.all(fairly | (error <= 3 * noise) & (error <= 20 * FAIRLY * scale)):
                 return None
         elif not np.all(well):

@@ -51,6 +51,7 @@ class Point:
         overrides: dict[str, float] | None = None,
         accuracy: float = 0.0,
         kinks_declared: bool = False,
+        composed: bool = False,
     ):
         self.rules = rules.guarded()
         self.xs = list(xs)
@@ -71,6 +72,7 @@ class Point:
         self.full = full  # compare whole Jacobians as well
         self.overrides = overrides or {}
         self.kinks_declared = kinks_declared  # inconclusive entries are expected, and not listed
+        self.composed = composed  # of functions whose rules are known: a kink inside may be none of the whole
         self.accuracy = accuracy  # of the function that this one was derived from
         self.after_others = False  # run once more after the points beside it
         self.failed = False

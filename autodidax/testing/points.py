@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -12,10 +14,11 @@ from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.testing import directions as dirs
 
-TINY = 2.0**-20
+TINY, TINY_HALF = 2.0**-20, 2.0**-8  # half precision has no normal numbers that small
 AFTER_OTHERS = "after the others"  # the given point once more, when the points beside it have been run
 MINUS_ZERO = complex(-0.0, -0.0)
 PARTLY = 3  # arguments up to which each is set to zero alone
+IN_PAIRS = 4  # arguments up to which those of each pair are tied
 
 
 def points_beside(
@@ -53,7 +56,7 @@ def point_names(points: str | Sequence[str], xs: Sequence[Any] | None = None) ->
         raise errors.ArgumentError(
             f"there is no point {unknown[0]!r}",
             mend=f"give 'given', 'all' or some of {', '.join(POINTS)}; parts are written 'zeros of 1', for the second "
-            "of two or three floating values, and 'ties of arguments'",
+            "of two or three floating values, 'ties of arguments', and 'ties of 0 and 2', for two of three or four",
         )
     return given
 
@@ -64,11 +67,13 @@ def _is_point(name: Any, xs: Sequence[Any] | None) -> bool:
         return False
     if xs is None:
         point, _, part = name.partition(" of ")
-        of_arguments = part == "arguments" and point in OF_ARGUMENTS
-        return name in POINTS or (point == "zeros" and part.isdecimal()) or of_arguments or name == NEGATIVE_ZERO
+        found = (point == "zeros" and part.isdecimal()) or (part == "arguments" and point in OF_ARGUMENTS)
+        found = found or (point == "ties" and re.fullmatch(r"\d+ and \d+", part) is not None)
+        return name in POINTS or found or name == NEGATIVE_ZERO
     active = _active(xs)
     parts = [f"zeros of {k}" for k in _zeroed_alone(active)]
     parts += [f"{point} of arguments" for point in OF_ARGUMENTS if len(active) > 1]
+    parts += [f"ties of {i} and {k}" for i, k in _tied_alone(xs, active)]
     parts += [NEGATIVE_ZERO] * all(np.size(xs[k]) == 1 for k in active)
     return name in POINTS or name in parts
 
@@ -81,6 +86,12 @@ def _zeroed_alone(active: list[int]) -> list[int]:
     return active if 1 < len(active) <= PARTLY else []
 
 
+def _tied_alone(xs: Sequence[Any], active: list[int]) -> list[tuple[int, int]]:
+    """The pairs of arguments of one kind among three or four."""
+    pairs = itertools.combinations(active, 2) if 2 < len(active) <= IN_PAIRS else ()
+    return [(i, k) for i, k in pairs if _kind(xs[i]) == _kind(xs[k])]
+
+
 def _moved(xs: Sequence[Any], rng: np.random.Generator, name: str, change: Change) -> Iterator[tuple[str, list[Any]]]:
     active = _active(xs)
     yield "", [change(x, rng) if k in active else x for k, x in enumerate(xs)]
@@ -89,6 +100,9 @@ def _moved(xs: Sequence[Any], rng: np.random.Generator, name: str, change: Chang
             yield f" of {k}", [change(x, rng) if i == k else x for i, x in enumerate(xs)]
     if name in OF_ARGUMENTS and len(active) > 1:
         yield " of arguments", OF_ARGUMENTS[name](xs, active)
+    if name == "ties":
+        for i, k in _tied_alone(xs, active):
+            yield f" of {i} and {k}", [xs[i] if j == k else x for j, x in enumerate(xs)]
     if name == "one entry zero" and active and all(np.size(xs[k]) == 1 for k in active):  # zeros are another point
         yield " of negative sign", [_negative_zero(x, rng) if k in active else x for k, x in enumerate(xs)]
 
@@ -135,6 +149,15 @@ def _singular(x: np.ndarray, rng: np.random.Generator) -> Any:
     return new
 
 
+def _rows_exchanged(x: np.ndarray, rng: np.random.Generator) -> Any:
+    """Square matrices with their first two rows exchanged, and so with a determinant of the other sign."""
+    if x.ndim < 2 or x.shape[-1] != x.shape[-2] or x.shape[-1] < 2:
+        return x
+    new = x.copy()
+    new[..., [0, 1], :] = x[..., [1, 0], :]
+    return new
+
+
 def _ties(x: np.ndarray, rng: np.random.Generator) -> Any:
     """The identity for square matrices; otherwise every second entry equal to the one before."""
     if x.ndim > 1 and x.shape[-1] == x.shape[-2]:
@@ -165,8 +188,11 @@ def _opposite_arguments(xs: Sequence[Any], active: Sequence[int]) -> list[Any]:
 
 def _first_of_kind(xs: Sequence[Any], active: Sequence[int], k: int) -> int:
     """The first argument of the same shape, dtype and Python type as another."""
-    kinds = [(type(x), shape_of(x), dtype_of(x)) for x in xs]
-    return next(i for i in active if kinds[i] == kinds[k])
+    return next(i for i in active if _kind(xs[i]) == _kind(xs[k]))
+
+
+def _kind(x: Any) -> tuple[Any, ...]:
+    return type(x), shape_of(x), dtype_of(x)
 
 
 #: name -> change of one value; the numeric derivative tells where a point lies outside the domain
@@ -177,12 +203,14 @@ POINTS: dict[str, Change] = {
     "one entry zero": _in_kind(_one_entry_zero),
     "negated": _in_kind(lambda x, rng: -x),
     "times 16": _in_kind(lambda x, rng: 16 * x),
-    "tiny": _in_kind(lambda x, rng: TINY * x),
+    "tiny": _in_kind(lambda x, rng: x * (TINY_HALF if x.dtype == np.float16 else TINY)),
     "integers": _in_kind(lambda x, rng: np.round(2 * x)),
     "ties": _in_kind(_ties),
     "minus ones": _in_kind(lambda x, rng: np.full_like(x, -1)),
     "imaginary": _in_kind(lambda x, rng: x - x.real if x.dtype.kind == "c" else x),
+    "real": _in_kind(lambda x, rng: x.real),
     "singular": _in_kind(_singular),
+    "rows exchanged": _in_kind(_rows_exchanged),
 }
 #: the points that have a part in which arguments of one kind are tied to each other
 OF_ARGUMENTS: dict[str, Callable[[Sequence[Any], Sequence[int]], list[Any]]] = {

@@ -117,6 +117,8 @@ def wiggle(point: Point, run: Callable[[list[Any]], np.ndarray]) -> np.ndarray:
     """
     eps = dirs.unit_roundoff(point.xs, point.ys)
     moves = [step for step in MOVES if step > 8 * eps]
+    if not moves:  # half precision
+        return np.zeros(())
     draws = []
     try:
         for factor in FACTORS:

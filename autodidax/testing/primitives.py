@@ -24,7 +24,7 @@ from autodidax.testing.layers import check_orders, check_point
 from autodidax.testing.numeric import directional_derivative
 from autodidax.testing.point import Point
 from autodidax.testing.points import point_names, points_beside
-from autodidax.testing.report import Failure, Report, StopCheck, brief
+from autodidax.testing.report import Failure, Report, StopCheck, brief, raised
 from autodidax.testing.rules import Rules, plain_list, traced_rules
 from autodidax.testing.samples import cast_sample, largest_of_each_kind, plainest
 from autodidax.testing.staging import check_staging
@@ -169,7 +169,7 @@ class _SampleCheck:
         except StopCheck:
             raise
         except Exception as e:
-            self.fail(rule, mode, "runs", f"raised {type(e).__name__}: {e}")
+            self.fail(rule, mode, "runs", f"raised {raised(e)}")
 
     def run(self, modes: Sequence[str]) -> None:
         failed = len(self.report.failures)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sysconfig
+import traceback
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +17,7 @@ LINES = 15  # of one failure, as shown
 VERBS = {
     "complete": "is missing",
     "precision": "is imprecise, it loses digits",
+    "infinite at a kink": "is not finite",
     "samples": "cannot be used",
     "runs": "raises",
 }
@@ -21,6 +25,8 @@ ABOUT_USE = {
     "complete": "write what is missing; error.report.missing lists it",
     "samples": "correct the samples",
 }
+PACKAGE = os.path.dirname(errors.__file__) + os.sep
+INSTALLED = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "purelib", "platlib")})
 ABOUT_ALL = ("is missing", "cannot be used")  # what is said of a subject, and not of one mode
 
 
@@ -115,7 +121,7 @@ class Report:
             raise StopCheck
 
     def warn(self, warning: Failure) -> None:
-        """Note a loss of precision; a failure of a strict check."""
+        """Note a loss of precision, or a result that is not finite at a kink; a failure of a strict check."""
         if self.strict:
             self.fail(warning)
         else:
@@ -161,3 +167,18 @@ def brief(x: Any) -> str:
         return repr(a[()])
     text = np.array2string(a, threshold=8, edgeitems=3, precision=10).replace("\n", " ")
     return f"{text} {a.dtype}{list(a.shape)}"
+
+
+def raised(error: BaseException | None) -> str:
+    """An exception in words: its type, the first line of its message and where it was raised; further lines below."""
+    first, *more = str(error).split("\n")
+    return "\n".join([f"{type(error).__name__}: {first}{raised_at(error)}", *more])
+
+
+def raised_at(error: BaseException | None) -> str:
+    """The innermost line of a user's own code that an exception came through: not of this package nor, where there is
+    any other, of one that is installed."""
+    frames = traceback.extract_tb(error.__traceback__) if error is not None else []
+    places = [f for f in frames if not f.filename.startswith((PACKAGE, "<frozen ", "<__array_function__"))]
+    own = [f for f in places if not f.filename.startswith(INSTALLED)] or places
+    return f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""

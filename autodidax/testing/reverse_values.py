@@ -12,15 +12,16 @@ from autodidax.testing import directions as dirs
 from autodidax.testing import precision as digits
 from autodidax.testing.comparison import ROUNDINGS, entry
 from autodidax.testing.diagnosis import diagnose, guess
-from autodidax.testing.forward_values import SINGLE, unjudged
+from autodidax.testing.forward_values import FEW, SINGLE, unjudged, widely
 from autodidax.testing.kinks import check_between
 from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
-from autodidax.testing.numeric import Estimate, pack, widened
+from autodidax.testing.numeric import Estimate, far_off, pack, widened
 from autodidax.testing.point import Point
 from autodidax.testing.rules import RuleRaised
-from autodidax.testing.smoothness import linear_there, seen_from_afar
+from autodidax.testing.smoothness import hidden_by_rounding, linear_there, seen_from_afar
 
 FAINT = 1e-3  # share of a pairing
+LOST = 10.0  # tolerances of a pairing: what is less is not seen in it
 
 
 def check_cotangent(point: Point, gs: list[Any]) -> None:
@@ -29,11 +30,16 @@ def check_cotangent(point: Point, gs: list[Any]) -> None:
     for k, t in enumerate(point.ts):
         if t is None or not np.size(t):
             continue
-        judged, at_kink = _compare_along(point, gs, point.cts, k, dirs.only(point.ts, k))
+        ts = _within_range(point, gs, k, dirs.only(point.ts, k))
+        judged, at_kink = _compare_along(point, gs, point.cts, k, ts)
         if not np.all(judged | ~finite) and not point.failed:
             relative = dirs.only(dirs.tangents(point.rng, point.xs, relative=True), k)
             if np.any(relative[k]):
                 more, kink = _compare_along(point, gs, point.cts, k, relative, relative=True)
+                judged, at_kink = judged | more, at_kink | kink
+            wide = widely(point, ts)
+            if not np.all(judged | ~finite) and not point.failed and wide is not ts:
+                more, kink = _compare_along(point, gs, point.cts, k, wide)
                 judged, at_kink = judged | more, at_kink | kink
         if point.failed:
             return
@@ -46,6 +52,22 @@ def check_cotangent(point: Point, gs: list[Any]) -> None:
                 if not point.failed:
                     _compare_along(point, gs, point.cts, k, ts, relative=True)
     _in_double_precision(point)
+
+
+def _within_range(point: Point, gs: list[Any], k: int, ts: list[Any]) -> list[Any]:
+    """A direction without the entries in which the derivative is beyond the largest number of the dtype, where the rule
+    is right to be infinite."""
+    g, t = np.asarray(gs[k]), np.array(ts[k])
+    if t.dtype.kind == "c" or not np.any(np.isinf(g)) or dirs.unit_roundoff([t]) < 1e-10:
+        return ts
+    for j in np.flatnonzero(np.isinf(g) & (t != 0))[:FEW]:
+        alone = np.zeros_like(t)
+        alone.flat[j] = t.flat[j]
+        est = point.estimate([alone[()] if i == k else v for i, v in enumerate(dirs.only(ts, k))])
+        slope = float(np.sum(pack(point.cts) * est.value).real) / float(t.flat[j])
+        if abs(slope) > np.finfo(t.dtype).max and np.sign(slope) == np.sign(g.flat[j]):
+            t.flat[j] = 0
+    return [t[()] if i == k else v for i, v in enumerate(ts)]
 
 
 def _in_double_precision(point: Point) -> None:
@@ -117,9 +139,13 @@ def _compare_along(
         known = est.conclusive(expected, point.precision)
         if relative:
             known = known & (np.abs(est.value) > 3 * est.error)
+        else:
+            known = known & ~hidden_by_rounding(point.rules.f, point.xs, ts, est)
         if not np.all(known):
             if quick and not point.beside:
                 continue
+            if _far_off(point, cts, k, ts, est):
+                return known, kink
             if not np.any(known):
                 return known, kink
             cts = _masked_cotangents(point, cts, known)
@@ -132,16 +158,43 @@ def _compare_along(
         if abs(got - want) <= tolerance:
             point.report.passed("rev", abs(got - want) / tolerance)
             point.judged = True
-            _faint_alone(point, cts, k, ts, est)
+            _faint_alone(point, cts, k, ts, est, tolerance)
             return known, kink
     return (known if _confirmed(point, gs, cts, k, ts, est, known) else np.zeros_like(known)), kink
 
 
-def _faint_alone(point: Point, cts: list[Any], k: int, ts: list[Any], est: Estimate) -> None:
+def _far_off(point: Point, cts: list[Any], k: int, ts: list[Any], est: Estimate) -> bool:
+    """Report a pairing that is wrong by so much that an estimate of a few digits tells."""
+    est = point.estimate(ts) if not np.any(est.kink) else est
+    for rounded in (False, True):
+        est = point.estimate(ts, rounded=True) if rounded else est
+        usable = est.usable()
+        if not np.any(usable):
+            return False
+        cts = _masked_cotangents(point, cts, usable)
+        gs = point.pulled(point.xs, cts)
+        got, want, tolerance = _pairing(point, gs, cts, k, ts, est.only(usable))
+        if not far_off(got, want, tolerance / ERRORS):
+            return False
+    noise = _noise(point, cts, k, ts) + _rounding(point, cts, k, ts) + _wiggle(point, cts, k, ts)
+    noise += digits.amplified(point, float(np.sum(np.abs(pack(cts) * est.only(usable).value))))
+    if abs(got - want) <= tolerance + ERRORS * noise or not np.all(linear_there(point, ts, est) | ~usable):
+        return False
+    if _seen_from_afar(point, cts, ts, got, est.only(usable)):
+        return False
+    _wrong_pairing(point, k, ts, got, want, tolerance)
+    return True
+
+
+def _faint_alone(point: Point, cts: list[Any], k: int, ts: list[Any], est: Estimate, tolerance: float) -> None:
     """Compare what cannot be seen beside the rest once more without it."""
     moving = _drowned(cts, est)
+    terms = np.abs(pack(cts) * est.value)
+    lost = (terms > 0) & (terms <= LOST * tolerance)
     if moving is not None:
         own = [_masked_cotangents(point, cts, moving)]
+    elif np.any(lost) and np.any(terms[~lost]):
+        own = [_masked_cotangents(point, cts, lost)]
     else:
         own = [dirs.only(cts, i) for i in _faint_outputs(point, cts, est)]
     for part in own:

@@ -23,6 +23,7 @@ from autodidax.core.interpreters import Trace, Tracer, ValueTracer, dtype_of
 from autodidax.core.primitive import products
 from autodidax.testing.directions import unit_roundoff
 from autodidax.testing.numeric import pack
+from autodidax.transforms.custom_calls import CustomJVPCall, CustomVJPCall
 
 RUNS = 8
 FACTORS = tuple(0x9E3779B97F4A7C15 + 0x632BE59BD9B4E018 * k for k in range(RUNS))  # of the hashes, odd numbers
@@ -55,6 +56,16 @@ def rounding_errors(
     return found
 
 
+def calls_custom_rules(run: Callable[[list[Any]], Sequence[Any]], xs: Sequence[Any]) -> bool:
+    """Whether a function, run at `xs`, calls one that has a rule of its own (custom_jvp, custom_vjp)."""
+    with np.errstate(all="ignore"), RoundingTrace(FACTORS[0], unit_roundoff(xs)) as trace:
+        try:
+            run([trace.box(x) if is_inexact(dtype_of(x)) else x for x in xs])
+        except Exception:  # whatever a function raises that takes plain arrays only
+            return True
+        return trace.custom
+
+
 class RoundingTracer(ValueTracer):
     """A value that has been rounded in another way."""
 
@@ -64,12 +75,13 @@ class RoundingTracer(ValueTracer):
 class RoundingTrace(Trace):
     """Carries operations out with other rounding errors."""
 
-    __slots__ = ("factor", "coarsest")
+    __slots__ = ("factor", "coarsest", "custom")
 
     def __init__(self, factor: int, coarsest: float):
         super().__init__("check", "another rounding")
         self.factor = np.uint64(factor % 2**64)
         self.coarsest = coarsest
+        self.custom = False  # whether a function with a custom rule was called
 
     def box(self, x: Any) -> Any:
         tracer = object.__new__(RoundingTracer)
@@ -80,6 +92,7 @@ class RoundingTrace(Trace):
         return x.val if isinstance(x, Tracer) and x._trace is self else x
 
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        self.custom |= isinstance(p, CustomJVPCall | CustomVJPCall)
         operands = [self.unbox(x) for x in args]
         out = p(*operands, **params)
         moves = p.structural or p.zero_derivative or self._picks(out, operands)

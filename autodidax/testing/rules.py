@@ -103,6 +103,11 @@ def flat_function(
     leaves, treedef = tree.flatten(tuple(args))
     for leaf in leaves:
         get_aval(leaf)  # raises for what is no array
+        if isinstance(leaf, np.ma.MaskedArray):
+            raise errors.DtypeError(
+                "a masked array cannot be checked: what is masked has no derivative",
+                mend="pass its data with the mask as an argument of its own, or its compressed() values",
+            )
     paths = [argument_name(fun, path[0].idx) + tree.keystr(path[1:]) for path, _ in tree.leaves_with_path(tuple(args))]
 
     def flat(*xs: Any) -> list[Any]:

@@ -289,6 +289,55 @@ def test_rows_differ_and_the_first_is_the_one_given():
         assert len({row.tobytes() for row in rows}) == len(rows)
 
 
+def _rows_seen(f, args):
+    """The values of each mapped argument in all rows of all batches."""
+    seen = [[] for _ in args]
+
+    def rule(given, axes):
+        for values, row in zip(seen, zip(*rows_of(given, axes), strict=True), strict=True):
+            values.extend(row)
+        return stacked(f)(given, axes)
+
+    report = check_vmap(f, rule, args)
+    return seen, report
+
+
+def test_rows_are_negated_in_another_order_and_large():
+    [rows], _ = _rows_seen(np.sin, (np.array([1.0, 2.0, 4.0]),))
+    assert any(np.all(row < 0) for row in rows)
+    assert any(np.max(np.abs(row)) > 1000 for row in rows)
+    assert len({tuple(np.argsort(row)) for row in rows}) > 2
+
+
+def test_rows_outside_of_the_domain_are_not_taken():
+    [rows], _ = _rows_seen(np.log, (np.array([1.0, 2.0, 4.0]),))
+    assert all(np.all(row > 0) for row in rows) and any(np.max(row) > 1000 for row in rows)
+    [rows], _ = _rows_seen(np.exp, (np.array([1.0, 2.0, 4.0]),))
+    assert all(np.all(np.isfinite(np.exp(row))) for row in rows) and any(np.all(row < 0) for row in rows)
+
+
+def test_single_integers_and_booleans_differ_from_row_to_row():
+    (_, indices), report = _rows_seen(lambda x, i: x[i], (V, np.array(1)))
+    assert {int(i) for i in indices} == {0, 1, 2} and not report.inconclusive
+    (_, flags), report = _rows_seen(lambda x, b: x if b else -x, (V, np.bool_(True)))
+    assert {bool(b) for b in flags} == {False, True} and not report.inconclusive
+    (_, indices), _ = _rows_seen(lambda x, i: x[i], (V, np.array([2, 2])))
+    assert len({int(i) for pair in indices for i in pair}) > 1
+
+
+def test_an_integer_that_has_to_be_the_same_is_not_compared():
+    f = lambda x, n: np.zeros(int(n)) + x[0]
+    report = check_vmap(f, stacked(f), (V, np.array(3)))
+    assert report.ok and "'n' was the same in all rows" in "".join(report.inconclusive)
+
+
+def test_rounding_of_large_rows_is_no_error():
+    """The sine of a sum of 200 terms, 1000 times as large, that is taken in another order."""
+    x = np.random.default_rng(0).normal(size=200)
+    rule = lambda args, axes: np.sin(moved(args, axes)[0][:, ::-1].cumsum(axis=1)[:, -1])
+    assert check_vmap(lambda x: np.sin(np.sum(x)), rule, (x,)).ok
+
+
 def test_rows_stay_in_the_domain():
     def f(x):
         if np.any(x < 0):

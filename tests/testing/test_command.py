@@ -80,7 +80,7 @@ def test_right_primitives_give_0_and_a_table(capsys):
     assert out.splitlines()[0].split()[:3] == ["primitive", "module", "samples"]
     assert _rows(out) == ["sin", "reduce_sum"]
     assert "rules exercised: impl 2/2, abstract_eval 2/2, products 1/1, transpose 1/1, batch 2/2" in out
-    assert "0 inconclusive, 0 precision warnings" in out
+    assert "0 inconclusive, 0 warnings" in out
     assert "all rules agree" in out
     assert err == ""  # no progress bar beside a terminal
 
@@ -165,6 +165,51 @@ def test_a_process_that_dies_gives_4_and_the_others_are_checked(capsys, monkeypa
     assert code == 4
     assert _rows(out) == ["sin", "cos", "tanh"]
     assert "sin: the checker itself failed: the process that checked it died with exit code 7" in out
+
+
+@pytest.mark.parametrize(("call", "code"), [("os._exit(7)", 1), ("subprocess_of(9)", 0)], ids=["own", "of a child"])
+def test_a_rule_that_ends_the_process_does_not_end_the_check(user_module, tmp_path, call, code):
+    name = user_module(f"""
+        import os
+        def subprocess_of(code):
+            child = os.fork()
+            if not child:
+                os._exit(code)
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
+        f = custom_jvp(lambda x: 2.0 * x)
+        def rule(xs, ts):
+            {call}
+            return f(*xs), 2.0 * ts[0]
+        f.defjvp(rule)
+        check_samples = {{"f": [(1.0,)]}}
+        """)
+    with _start("check", f"{name}:f", "--order", "1", "--jobs", "1", cwd=tmp_path) as run:
+        out, err = run.communicate()
+    assert run.returncode == code, err
+    assert ("the rule raised SystemExit: os._exit(7) (user_rules.py:14)" in out) is (code == 1)
+
+
+FULL = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+
+
+@FULL
+@pytest.mark.parametrize("option", ["--json", "--junit"])
+def test_a_report_that_cannot_be_written_gives_2(capsys, option):
+    code, (out, err) = _run(capsys, "sin", "--order", "1", option, "/dev/full")
+    assert code == 2
+    assert "1 checked" in out and err.startswith("cannot write '/dev/full': ") and len(err.splitlines()) == 1
+
+
+@FULL
+@pytest.mark.parametrize("argv", [["sin", "--order", "1"], ["--list", "sin"]], ids=" ".join)
+def test_a_standard_output_that_cannot_be_written_gives_2(argv):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        run = subprocess.run(
+            [sys.executable, "-m", "autodidax", "check", *argv],
+            stdout=full, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT, check=False,
+        )  # fmt: skip
+    assert run.returncode == 2
+    assert run.stderr.startswith("cannot write the standard output: ") and len(run.stderr.splitlines()) == 1
 
 
 def test_an_interrupted_run_gives_130_and_shows_what_was_done(capsys, monkeypatch, tmp_path, wrong):
@@ -258,6 +303,17 @@ def test_a_function_that_is_finite_nowhere_is_not_ok(capsys, user_module, option
     code, (out, _) = _run(capsys, name, option)
     assert code == expected
     assert " ok" not in out and "all rules agree" not in out and "finite at no sample" in out
+
+
+@pytest.mark.parametrize(("options", "expected"), [([], 0), (["--strict"], 3), (["--require-complete"], 3)], ids=str)
+def test_modes_in_which_nothing_of_a_plain_function_is_compared_are_not_ok(capsys, user_module, options, expected):
+    name = user_module("def f(x):\n    return x * x\ncheck_samples = {'f': [(1.0,)]}\n")
+    code, (out, _) = _run(capsys, name, "--modes", "vmap,jit", *options)
+    assert code == expected
+    assert "unjudged: its derivatives are compared in the modes fwd and rev" in out
+    assert "s ok" not in out and "all rules agree" not in out
+    if options:
+        assert f"again:    python -m autodidax check {name}:f {options[0]} --modes vmap,jit" in out
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

@@ -80,6 +80,91 @@ def test_guesses_of_forward_rules(name):
             assert failure.guess == ""
 
 
+def power_rule(x, k, t, tk):
+    return t * 2 * x
+
+
+OF_EACH = {
+    "factor and missing": (
+        check_jvp, lambda x, k: x**k, power_rule, (np.full(3, 1.5), 3.0),
+        "argument 'x': 0.4444444444 times what it should be; argument 'k' is missing: its derivative is zero"),
+    "sign and factor": (
+        check_vjp, *PRODUCT[:1], lambda a, b, ct: (-ct * b, 2 * ct * a), PRODUCT[1],
+        "argument 'a': the sign is flipped; argument 'b': 2 times what it should be"),
+    "sign and something else": (
+        check_vjp, *PRODUCT[:1], lambda a, b, ct: (ct * b**2, -ct * a), PRODUCT[1],
+        "argument 'b': the sign is flipped"),
+    "both alike": (
+        check_vjp, *PRODUCT[:1], lambda a, b, ct: (-ct * b, -ct * a), PRODUCT[1], "the sign is flipped"),
+    "many": (
+        check_vjp, lambda a, b, c, d, e: a + b + c + d + e, lambda a, b, c, d, e, ct: (0 * ct,) * 5, (V,) * 5,
+        "; ".join(f"argument {name!r} is missing: its derivative is zero" for name in "abcd") + "; and 1 more"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_EACH)
+def test_guesses_are_of_each_argument(name):
+    check, f, rule, args, said = OF_EACH[name]
+    assert first_failure(check, f, rule, args, form="flat", points="given").guess == said
+
+
+def _eigenvalues_vjp(a, ct):
+    v = np.linalg.eigh(a)[1]
+    return np.conj((v * ct[..., None, :]) @ np.conj(np.swapaxes(v, -1, -2)))
+
+
+def _eigenvalues_jvp(a, t):
+    v = np.linalg.eigh(a)[1]
+    return np.einsum("...ji,...jk,...ki->...i", np.conj(v), t, v).real
+
+
+def _cholesky_vjp(a, ct):
+    lower = np.linalg.cholesky(a)
+    inverse = np.linalg.inv(lower)
+    inner = np.tril(lower.T @ ct) * (1 - np.eye(3) / 2)
+    return inverse.T @ inner @ inverse
+
+
+SYMMETRIC, HERMITIAN = B + B.T, B + B.T + 1j * (A - A.T)
+TRIANGLE = {
+    "eigvalsh": (check_vjp, np.linalg.eigvalsh, _eigenvalues_vjp, SYMMETRIC, "f((a + a.T) / 2)"),
+    "forward": (check_jvp, np.linalg.eigvalsh, _eigenvalues_jvp, SYMMETRIC, "f((a + a.T) / 2)"),
+    "complex": (check_vjp, np.linalg.eigvalsh, _eigenvalues_vjp, HERMITIAN, "f((a + a.conj().T) / 2)"),
+    "stacked": (check_vjp, np.linalg.eigvalsh, _eigenvalues_vjp, np.stack([SYMMETRIC] * 2), "f((a + a.mT) / 2)"),
+    "cotangent of no symmetry": (
+        check_vjp, np.linalg.cholesky, _cholesky_vjp, B @ B.T + np.eye(3),
+        "f((a + a.T) / 2), and take the symmetric part of the rule's cotangent too"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRIANGLE)
+def test_a_function_that_reads_one_triangle_is_told(name):
+    check, f, rule, a, said = TRIANGLE[name]
+    guess = first_failure(check, f, rule, (a,), form="flat").guess
+    assert guess.startswith("the function reads one triangle of argument 'a', and the rule is right for symmetric")
+    assert guess.endswith(": wrap the function as " + said)
+
+    def wrapped(a):
+        return f((a + np.conj(a).mT) / 2)
+
+    if "too" not in said:
+        assert check(wrapped, rule, (a,), form="flat", points="given").ok
+
+
+NO_TRIANGLE = {
+    "wrong for symmetric changes too": (np.linalg.eigvalsh, lambda a, ct: 2 * _eigenvalues_vjp(a, ct)),
+    "transposed": (lambda a: a @ B, lambda a, ct: (ct @ B.T).T),
+    "a triangle meant": (lambda a: np.tril(a) @ B, lambda a, ct: ct @ B.T),
+    "the diagonal alone": (lambda a: np.diag(a) ** 2, lambda a, ct: 2 * ct * a),
+}
+
+
+@pytest.mark.parametrize("name", NO_TRIANGLE)
+def test_what_has_another_reason_is_not_called_a_matter_of_triangles(name):
+    f, rule = NO_TRIANGLE[name]
+    assert "triangle" not in first_failure(check_vjp, f, rule, (SYMMETRIC,), form="flat", points="given").guess
+
+
 @pytest.mark.parametrize("mode", ["fwd", "rev"])
 def test_nan_where_the_function_is_smooth_is_told(mode):
     rule = lambda x, v: v * 3 * x**3 / x
@@ -229,6 +314,8 @@ def test_parts_of_a_message():
 
 
 def test_a_raised_exception_is_reported_in_each_place():
+    place = test_a_raised_exception_is_reported_in_each_place.__code__.co_firstlineno + 7
+
     class Odd(Exception):
         pass
 
@@ -242,7 +329,7 @@ def test_a_raised_exception_is_reported_in_each_place():
         first_failure(check_jvp, np.sin, fails, (V,)),
         first_failure(check_jvp, np.sin, fails, (V,), form="flat"),
     ):
-        assert failure.layer == "runs" and "Odd: what went wrong" in failure.message
+        assert failure.layer == "runs" and f"Odd: what went wrong (test_diagnosis.py:{place})" in failure.message
 
 
 def test_the_user_can_stop_a_check():

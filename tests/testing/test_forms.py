@@ -35,6 +35,11 @@ class Case(NamedTuple):
     args: tuple
 
 
+def _sign(z):
+    size = np.abs(z)
+    return z / np.where(size == 0, 1, size)
+
+
 CASES = {
     "array": Case(np.sin, lambda p, t: np.cos(p[0]) * t[0], lambda p, ct: (np.cos(p[0]) * ct,), (V,)),
     "scalar": Case(np.sin, lambda p, t: np.cos(p[0]) * t[0], lambda p, ct: (np.cos(p[0]) * ct,), (0.4,)),
@@ -91,8 +96,8 @@ CASES = {
     "complex64": Case(lambda z: z * z, lambda p, t: 2 * p[0] * t[0], lambda p, ct: (2 * p[0] * ct,),
                       (Z.astype(np.complex64),)),
     "conjugate": Case(np.conj, lambda p, t: np.conj(t[0]), lambda p, ct: (np.conj(ct),), (Z,)),
-    "modulus": Case(np.abs, lambda p, t: np.real(np.conj(p[0]) * t[0]) / np.abs(p[0]),
-                    lambda p, ct: (ct * np.conj(p[0]) / np.abs(p[0]),), (Z,)),
+    "modulus": Case(np.abs, lambda p, t: np.real(np.conj(_sign(p[0])) * t[0]),
+                    lambda p, ct: (ct * np.conj(_sign(p[0])),), (Z,)),
     "real part": Case(np.real, lambda p, t: np.real(t[0]), lambda p, ct: (ct + 0j,), (Z,)),
     "imaginary part": Case(np.imag, lambda p, t: np.imag(t[0]), lambda p, ct: (-1j * ct,), (Z,)),
     "real to complex": Case(lambda x: (1 + 2j) * x, lambda p, t: (1 + 2j) * t[0],
@@ -187,6 +192,34 @@ def test_a_rule_for_the_other_inner_product_is_wrong_where_they_differ(name, for
         rule = _reverse(case, form, other)
         report = report_of(check_vjp, case.f, rule, case.args, form=form, inner=inner, points="given")
         assert report.ok is not differ
+
+
+@pytest.mark.parametrize("n", [1, 100], ids=["small", "large"])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", ["holomorphic", "complex product", "modulus", "real times complex", "complex64"])
+def test_a_rule_for_the_other_inner_product_is_told(name, form, n):
+    case = CASES[name]
+    case = case._replace(args=tuple(np.tile(x, n) for x in case.args))
+    for inner, other in (INNERS, INNERS[::-1]):
+        failure = first_failure(check_vjp, case.f, _reverse(case, form, other), case.args, form=form, inner=inner)
+        assert failure.guess.endswith(f'give inner="{other}": the rule agrees so, and not with inner="{inner}"')
+
+
+SLOPES = {
+    "factor": lambda z: 3 * z,
+    "factor of the conjugate": lambda z: 3 * np.conj(z),
+    "something else": lambda z: 2 * z + z.real,
+    "little": lambda z: 2 * z * (1 + 1e-8),  # the other convention is no better
+}
+
+
+@pytest.mark.parametrize("slope", SLOPES.values(), ids=SLOPES)
+@pytest.mark.parametrize("inner", INNERS)
+def test_a_rule_that_is_wrong_for_both_inner_products_gets_no_hint(slope, inner):
+    turn = np.conj if inner == "adjoint" else np.asarray
+    rule = lambda z, ct: ct * turn(slope(z))
+    failure = first_failure(check_vjp, lambda z: z * z, rule, (Z,), form="flat", inner=inner, points="given")
+    assert "inner=" not in failure.guess
 
 
 @pytest.mark.parametrize("form", FORMS)

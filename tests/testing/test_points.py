@@ -14,6 +14,7 @@ from tests.testing.outcomes import first_failure, report_of
 V = np.array([0.4, -1.3, 0.7, 2.2])
 P = np.array([0.3, 0.6, 0.8])
 ALL = tuple(POINTS)
+OF_SOME = {"imaginary", "real", "singular", "rows exchanged"}  # complex numbers and square matrices alone have them
 KINDS = {
     "array": (V,),
     "two arrays": (V, V[::-1].copy()),
@@ -113,6 +114,8 @@ def test_what_the_points_are():
     assert _equal(_values((x, y, x + 2), "negated of arguments"), [x, -x, x])
     assert _equal(_values((x,), "minus ones"), [-np.ones(4)])
     assert _equal(_values((x + 1j * y,), "imaginary"), [1j * y])
+    assert _equal(_values((x + 1j * y,), "real"), [x + 0j])
+    assert _equal(_values((np.arange(9.0).reshape(3, 3),), "rows exchanged"), [np.arange(9.0).reshape(3, 3)[[1, 0, 2]]])
     assert _equal(
         _values((np.arange(9.0).reshape(3, 3),), "singular"), [np.diag([1, 1, 0]) @ np.arange(9.0).reshape(3, 3)]
     )
@@ -131,6 +134,18 @@ def test_arguments_that_tie_are_one_object():
     assert len({id(v) for v in _values((V, V + 1), "ones")}) == 2
 
 
+def test_pairs_of_three_and_four_arguments_tie():
+    x, y, z = V, V + 1, 2 * V
+    assert _equal(_values((x, y, z), "ties of 0 and 2"), [x, y, x])
+    pairs = lambda xs: [name[8:] for name, _, _ in _points(xs) if name.startswith("ties of ") and " and " in name]
+    assert pairs((x, y)) == []
+    assert pairs((x, y, z)) == ["0 and 1", "0 and 2", "1 and 2"]
+    assert pairs((x, 3, y, V[:2])) == []  # that is "ties of arguments"
+    assert pairs((x, y, z, V[:2])) == ["0 and 1", "0 and 2", "1 and 2"]
+    assert len(pairs((x, y, z, 3 * V))) == 6
+    assert pairs((x, y, z, 3 * V, 4 * V)) == []
+
+
 def test_zeros_of_both_signs():
     assert _signs(_values((V,), "zeros"))[0].tolist() == [False, True, False, True]
     assert _signs(_values((0.7, 0.3), "one entry zero of negative sign"))[::2] == [True, True]
@@ -141,7 +156,7 @@ def test_zeros_of_both_signs():
 @pytest.mark.parametrize(
     ("asked", "names"),
     [("all", ALL), ("given", ()), ("zeros", ("zeros",)), (("ones", "ties"), ("ones", "ties")), ([], ()),
-     ("zeros of 1", ("zeros of 1",)), (("given",), ("given",))],
+     ("zeros of 1", ("zeros of 1",)), ("ties of 0 and 2", ("ties of 0 and 2",)), (("given",), ("given",))],
     ids=str,
 )  # fmt: skip
 def test_names_of_points(asked, names):
@@ -154,22 +169,36 @@ def test_unknown_names_raise(asked):
         check_grads(anp.sin, (V,), points=asked)
 
 
-@pytest.mark.parametrize("asked", ["zeros of 7", "zeros of x", "perturbed of 0", ("ones", "ties of 1")], ids=repr)
+@pytest.mark.parametrize(
+    "asked", ["zeros of 7", "zeros of x", "perturbed of 0", ("ones", "ties of 1"), "ties of 0 and 1"], ids=repr
+)
 def test_names_of_parts_that_there_are_not_raise(asked):
     with pytest.raises(errors.ArgumentError):
         check_grads(anp.multiply, (V, V), points=asked)
 
 
+@pytest.mark.parametrize("check", [check_jvp, check_vjp])
+def test_masked_arrays_raise(check):
+    with pytest.raises(errors.DtypeError, match="masked array"):
+        check(np.sum, lambda x, v: v, (np.ma.array(V, mask=V > 0),), form="flat")
+
+
 def test_the_report_counts_what_was_judged():
     assert not check_grads(anp.sin, (V,), order=1, points="given").points
     assert dict(check_grads(anp.sin, (V,), order=1, points=("zeros", "ties")).points) == {"zeros": 1, "ties": 1}
-    assert dict(check_grads(anp.sin, (V,), order=1).points) == dict.fromkeys(set(POINTS) - {"imaginary", "singular"}, 1)
+    assert dict(check_grads(anp.sin, (V,), order=1).points) == dict.fromkeys(set(POINTS) - OF_SOME, 1)
 
 
 def test_points_of_complex_numbers_and_of_square_matrices_alone():
-    assert not {"imaginary", "singular"} & {name for name, _, _ in _points((V, np.ones((2, 3))))}
-    assert "imaginary" in [name for name, _, _ in _points((V + 1j,))]
-    assert "singular" in [name for name, _, _ in _points((np.arange(8.0).reshape(2, 2, 2),))]
+    assert not OF_SOME & {name for name, _, _ in _points((V, np.ones((2, 3))))}
+    assert {"imaginary", "real"} <= {name for name, _, _ in _points((V + 1j,))}
+    assert {"singular", "rows exchanged"} <= {name for name, _, _ in _points((np.arange(8.0).reshape(2, 2, 2),))}
+
+
+def test_rows_exchanged_change_the_sign_of_determinants():
+    a = np.random.default_rng(0).normal(size=(2, 3, 3))
+    [exchanged] = _values((a,), "rows exchanged")
+    assert np.array_equal(np.sign(np.linalg.det(exchanged)), -np.sign(np.linalg.det(a)))
 
 
 @pytest.mark.parametrize("n", range(2, 7))

@@ -160,6 +160,24 @@ def test_wrong_rules_are_found(user_module, source, rule, mode, layer):
         assert found.sample.startswith("0 of seed 0: (float64[")
 
 
+RAISING = {
+    "in its rule": ("def rule(xs, ts):\n    return f(*xs), 1 / 0\n", "user_rules.py:7"),
+    "in what its rule calls": (
+        "def slope(x):\n    return np.linalg.inv(x)\ndef rule(xs, ts):\n    return f(*xs), slope(xs[0])\n",
+        "user_rules.py:7"),
+    "in this package": ("def rule(xs, ts):\n    return f(*xs), anp.reshape(ts[0], (3, 5))\n", "user_rules.py:7"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "place"), RAISING.values(), ids=RAISING)
+def test_a_rule_that_raises_is_told_with_its_line(user_module, rule, place):
+    user_module(f"f = custom_jvp(lambda x: 2.0 * x)\n{rule}f.defjvp(rule)\ncheck_samples = {{'f': [(np.ones(2),)]}}\n")
+    outcome = check_subject(resolve(["user_rules:f"])[0], CheckOptions())
+    failure = outcome.report.failures[0]
+    assert (failure.layer, failure.rule) == ("runs", "jvp")
+    assert f"({place})" in failure.message.split("\n")[0]
+
+
 def test_missing_rules_and_samples_are_listed(user_module):
     name = user_module("f = custom_vjp(lambda x: x)\ng = custom_jvp(lambda x: x)\ncheck_samples = {'g': []}\n")
     f, g = resolve([name])

@@ -364,6 +364,36 @@ def test_a_noisy_function_is_neither_passed_nor_accused(name, check, order):
     assert report.inconclusive
 
 
+@pytest.mark.parametrize("check", [check_jvp, check_vjp])
+@pytest.mark.parametrize("slope", [np.cos, np.zeros_like], ids=["right", "zero"])
+def test_what_the_rounding_of_the_function_hides_is_neither_passed_nor_accused(check, slope):
+    report = report_of(check, lambda x: 1e13 + np.sin(x), both(slope), (V,), **FLAT)
+    assert report.ok and report.inconclusive
+
+
+@pytest.mark.parametrize("check", [check_jvp, check_vjp])
+@pytest.mark.parametrize("offset", [1e8, 1e9, 1e10])
+@pytest.mark.parametrize("factor", [-1.0, 0.0, 2.0])
+def test_what_is_far_off_is_wrong_by_an_estimate_of_few_digits(check, offset, factor):
+    f = lambda x: offset + np.sin(x)
+    for seed in range(3):
+        failure = first_failure(check, f, both(lambda x: factor * np.cos(x)), (V,), seed=seed, **FLAT)
+        assert failure.layer == "value"
+        assert report_of(check, f, both(np.cos), (V,), seed=seed, **FLAT).ok
+
+
+def test_points_that_are_named_are_checked_to_all_orders():
+    @custom_jvp
+    def cube(x):
+        return x**3
+
+    cube.defjvp(lambda p, t: (cube(*p), 3 * anp.where(p[0] < 0, stop_gradient(p[0]), p[0]) ** 2 * t[0]))
+    x = np.abs(V)
+    assert check_grads(cube, (x,)).ok
+    failure = first_failure(check_grads, cube, (x,), points=("negated",))
+    assert (failure.order, failure.point) == (2, "negated")
+
+
 @pytest.mark.parametrize("modes", ["fwd", "rev", ("fwd", "rev")], ids=str)
 @pytest.mark.parametrize("order", [1, 2])
 def test_a_random_function_of_this_package(modes, order):
@@ -478,3 +508,16 @@ def test_warnings_of_numpy_do_not_escape():
     """They are errors here; the points beside the given one make many."""
     for check in (check_jvp, check_vjp):
         assert check(lambda x: np.log(x) / x, both(lambda x: (1 - np.log(x)) / x**2), (np.abs(V),), form="flat").ok
+
+
+def test_a_result_that_is_not_finite_at_a_kink_beside_is_a_warning():
+    def rule(x, ct):
+        with np.errstate(all="ignore"):
+            return ct * x / np.abs(x)
+
+    report = report_of(check_vjp, np.abs, rule, (V,), form="flat")
+    assert report.ok
+    assert {(w.layer, w.point) for w in report.warnings} >= {("infinite at a kink", "zeros")}
+    assert "is not finite" in str(report.warnings[0])
+    assert not report_of(check_vjp, np.abs, rule, (V,), form="flat", strict=True).ok
+    assert first_failure(check_vjp, np.abs, rule, (0 * V,), form="flat").layer == "kink"

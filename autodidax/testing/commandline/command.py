@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any, TextIO
 
 from autodidax import errors
 from autodidax.testing.commandline.junit import as_junit
@@ -24,9 +26,9 @@ from autodidax.testing.primitives import MODES
 PASSED, WRONG, BAD_USAGE, INCOMPLETE, CHECKER_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 EPILOG = """\
-exit codes: 0 all rules agree; 1 a rule is wrong; 2 bad usage, or declared samples that are none; 3 something is
-missing, under --require-complete, or could not be judged, also under --strict; 4 the checker itself failed on
-something; 130 interrupted."""
+exit codes: 0 all rules agree; 1 a rule is wrong; 2 bad usage, declared samples that are none, or output that cannot be
+written; 3 something is missing, under --require-complete, or could not be judged, also under --strict; 4 the checker
+itself failed on something; 130 interrupted."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +64,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check what `options` say and return the exit code."""
+    stdout = sys.stdout
+    try:
+        with contextlib.redirect_stdout(_Output(stdout)):
+            code = _run(options)
+            sys.stdout.flush()
+            return code
+    except CannotWrite as error:
+        print(f"cannot write the standard output: {error}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())  # for what waits to be written at the exit
+        return BAD_USAGE
+
+
+def _run(options: argparse.Namespace) -> int:
     load_all()
     names = [options.repro.subject] if options.repro else options.names
     try:
@@ -125,11 +140,9 @@ def _check(subjects: Sequence[Subject], names: Sequence[str], options: argparse.
             f"{options.repro.subject} without --repro",
             file=out,
         )
-    if options.json:
-        _write(options.json, as_json(outcomes, code) + "\n")
-    if options.junit:
-        _write(options.junit, as_junit(outcomes, seconds))
-    return code
+    written = not options.json or _write(options.json, as_json(outcomes, code) + "\n")
+    written &= not options.junit or _write(options.junit, as_junit(outcomes, seconds))
+    return code if written else BAD_USAGE
 
 
 def _until_failure(running: Outcomes, options: argparse.Namespace) -> Iterator[Outcome]:
@@ -193,13 +206,51 @@ def _unwritable(paths: Sequence[str]) -> str:
     return ""
 
 
-def _write(path: str, text: str) -> None:
+class CannotWrite(Exception):
+    """The standard output takes no more; but for a reader that has gone, which is no error."""
+
+
+class _Output:
+    """A stream that raises CannotWrite where it cannot be written to."""
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+    def write(self, text: str) -> int:
+        with _told_apart():
+            return self.stream.write(text)
+
+    def flush(self) -> None:
+        with _told_apart():
+            self.stream.flush()
+
+
+@contextlib.contextmanager
+def _told_apart() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise CannotWrite(error.strerror) from error
+
+
+def _write(path: str, text: str) -> bool:
+    """Write a report; False where that cannot be done, which is told."""
     if path == "-":
         sys.stdout.write(text)
         sys.stdout.flush()
-        return
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+        return True
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        print(f"cannot write {path!r}: {error.strerror}", file=sys.stderr)
+        return False
+    return True
 
 
 # types of the options

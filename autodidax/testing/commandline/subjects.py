@@ -15,9 +15,10 @@ from autodidax.testing.commandline.modules import Subject, drawing
 from autodidax.testing.commandline.options import CheckOptions
 from autodidax.testing.commandline.repro import COMMAND, repro_of
 from autodidax.testing.commandline.user_functions import SAMPLES, check_function, rules_of
-from autodidax.testing.primitives import check_primitive
+from autodidax.testing.primitives import MODES, check_primitive
 from autodidax.testing.report import Failure, Report
 
+NO_MODE = "its derivatives are compared in the modes fwd and rev, and it has no rule of its own for the others"
 COMPLETE = "complete"  # the layer of a failure that says what is missing
 
 
@@ -71,7 +72,7 @@ def _check(subject: Subject, options: CheckOptions, calls: Counter[str]) -> Outc
     if options.require_complete:
         _fail_missing(report)
     if unjudged and not report.failures and (options.strict or options.require_complete):
-        rule = "a sample to judge by"
+        rule = "a mode to judge by" if unjudged == NO_MODE else "a sample to judge by"
         report.failures.append(Failure(report.subject, rule, "impl", COMPLETE, unjudged, module=report.module))
     for f in (*report.failures, *report.warnings):
         f.again = _again(f, subject, options)
@@ -83,8 +84,11 @@ def _check(subject: Subject, options: CheckOptions, calls: Counter[str]) -> Outc
 def _unjudged(report: Report, subject: Subject, options: CheckOptions) -> str:
     """Why no derivative was judged at any sample, where that is so."""
     derived = report.checks["fwd"] + report.checks["rev"]
-    if not report.samples or not set(options.modes) & {"fwd", "rev"} or options.only is not None:
+    if not report.samples or options.only is not None:
         return ""
+    if not set(options.modes) & {"fwd", "rev"}:
+        alone = not report.failures and not set(report.checks) - {"impl"}
+        return NO_MODE if alone and not subject.is_primitive else ""
     if len(set(report.not_finite)) == report.samples:
         return "the function's result is finite at no sample"
     if not derived and report.inconclusive and not report.failures:
@@ -132,4 +136,5 @@ def _again(failure: Failure, subject: Subject, options: CheckOptions) -> str:
         return case.command(strict=options.strict)
     flag = " --require-complete" if failure.layer == COMPLETE and options.require_complete else ""
     flag = " --strict" if failure.layer == COMPLETE and not flag else flag
+    flag += f" --modes {','.join(options.modes)}" if failure.layer == COMPLETE and options.modes != MODES else ""
     return f"{COMMAND} {subject.reference}{flag}"

@@ -71,7 +71,7 @@ class Table:
         found = {
             "check": sum(r.checks.total() for r in reports),
             "inconclusive": sum(len(r.inconclusive) for r in reports),
-            "precision warning": sum(len(r.warnings) for r in reports),
+            "warning": sum(len(r.warnings) for r in reports),
             "unjudged": sum(1 for o in outcomes if o.unjudged),
             "skipped": sum(1 for r in reports if not r.checks and r.skipped),
             "incomplete": sum(1 for r in reports if r.missing),
@@ -100,7 +100,7 @@ def state(outcome: Outcome) -> str:
     else:
         text = "ok"
     if r.warnings:
-        text += f", {_plural(len(r.warnings), 'precision warning')}"
+        text += f", {_plural(len(r.warnings), 'warning')}"
     return text + (f", missing: {' '.join(r.missing)}" if r.missing else "")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 import time
-import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -21,7 +20,7 @@ from autodidax.testing.commandline.modules import DECLARATION, Subject, draw
 from autodidax.testing.commandline.options import CheckOptions
 from autodidax.testing.comparison import close
 from autodidax.testing.functions import check_grads
-from autodidax.testing.report import Failure, Report, StopCheck, brief
+from autodidax.testing.report import Failure, Report, StopCheck, brief, raised_at
 from autodidax.testing.rules import flat_function
 from autodidax.transforms.boundary import parameter_names
 from autodidax.transforms.custom_rules import custom_jvp, custom_vjp
@@ -32,7 +31,6 @@ from autodidax.transforms.vmap import vmap
 ROUNDINGS = 256.0  # a program or a batch may sum in another order than the eager run of one row
 ROWS = 3
 SAMPLES = "samples"  # the layer of a failure that says what is wrong with them, and not with a rule
-PACKAGE = os.path.dirname(errors.__file__)
 
 Flat = Callable[..., list[Any]]
 
@@ -156,7 +154,7 @@ class _SampleCheck:
             found = e.report
         except (Exception, SystemExit) as e:  # a rule that raises is wrong, whatever it raises
             rule = rule_at_fault(self.subject.value, modes[0])
-            self.fail(rule, modes[0], "runs", f"raised {told(e)}")
+            self.fail(rule, modes[0], "runs", f"raised {told(e)}{raised_at(e)}")
             return
         self.merge(found)
 
@@ -207,7 +205,7 @@ class _SampleCheck:
         except StopCheck:
             raise
         except (Exception, SystemExit) as e:  # a rule that raises is wrong, whatever it raises
-            self.fail(self.rule_of(name), mode, "runs", f"{mode} of the {name} raised {told(e)}")
+            self.fail(self.rule_of(name), mode, "runs", f"{mode} of the {name} raised {told(e)}{raised_at(e)}")
 
     def rule_of(self, name: str) -> str:
         return "call" if name == "call" else rule_at_fault(self.subject.value, "fwd" if name == "jvp" else "rev")
@@ -333,12 +331,6 @@ def source_of(declared: Any, name: str) -> str:
     if code is None:
         return entry
     return f"{entry}, the function {declared.__name__} ({os.path.basename(code.co_filename)}:{code.co_firstlineno})"
-
-
-def raised_at(error: BaseException) -> str:
-    """The place that an exception comes from, where it is outside of this package."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(PACKAGE)]
-    return f" ({os.path.basename(frames[-1].filename)}:{frames[-1].lineno})" if frames else ""
 
 
 def is_value(leaf: Any) -> bool:

@@ -8,10 +8,10 @@ import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from multiprocessing import connection
 from multiprocessing.process import BaseProcess
-from typing import Any
+from typing import Any, NoReturn
 
 from autodidax.testing.commandline.modules import Subject, load_all, resolve
 from autodidax.testing.commandline.options import CheckOptions
@@ -42,7 +42,9 @@ class Outcomes:
     def __iter__(self) -> Generator[Outcome, None, None]:
         if self.jobs <= 1:
             for subject in self.subjects:
-                yield check_subject(subject, self.options)
+                with _exit_raised():
+                    outcome = check_subject(subject, self.options)
+                yield outcome
             return
         # the last one first: in the registry it builds on most, and takes longest
         waiting = iter([len(self.subjects) - 1, *range(len(self.subjects) - 1)])
@@ -95,6 +97,24 @@ class Outcomes:
         code = process.exitcode or 0
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with exit code {code}"
         return crashed(self.subjects[k], f"the process that checked it died {how}")
+
+
+@contextlib.contextmanager
+def _exit_raised() -> Iterator[None]:
+    """Raise SystemExit where what is checked calls os._exit, which would end this process, and the check, silently.
+    Processes that it starts in the block may end themselves."""
+    here, end = os.getpid(), os._exit
+
+    def raise_exit(status: int) -> NoReturn:
+        if os.getpid() != here:
+            end(status)
+        raise SystemExit(f"os._exit({status})")
+
+    os._exit = raise_exit
+    try:
+        yield
+    finally:
+        os._exit = end
 
 
 def _ready(busy: dict[Any, Any]) -> list[Any]:

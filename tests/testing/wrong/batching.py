@@ -88,6 +88,57 @@ def exchanged_where_not_mapped(xs, axes):
     return front(xs[1], axes[1]) @ xs[0] if axes[0] is None else matmul_rule(xs, axes)
 
 
+def choose(x):
+    return np.sin(x) if x.sum() > 0 else np.cos(x)
+
+
+def choose_by_the_first(x):
+    return np.sin(x) if x[0].sum() > 0 else np.cos(x)
+
+
+def choose_by_any(x):
+    return np.sin(x) if np.any(x.sum(axis=1) > 0) else np.cos(x)
+
+
+def choose_by_row(x):
+    return np.where(x.sum(axis=1, keepdims=True) > 0, np.sin(x), np.cos(x))
+
+
+def ordered(rng):
+    return (np.sort(rng.uniform(1, 4, 4)),)
+
+
+def one_taken(xs, axes):
+    x, k = xs
+    n = size_of(xs, axes)
+    return np.broadcast_to(front(x, axes[0]), (n, 4))[np.arange(n), np.broadcast_to(front(k, axes[1]), n)]
+
+
+def one_taken_for_the_first(xs, axes):
+    x, k = xs
+    n = size_of(xs, axes)
+    return np.broadcast_to(front(x, axes[0]), (n, 4))[:, np.ravel(k)[0]].copy()
+
+
+def one_index(rng):
+    return rng.standard_normal(4), np.array(rng.integers(0, 4))
+
+
+def turned(xs, axes):
+    flag, x = map(front, xs, axes)
+    return np.where(flag.reshape(-1, 1), x, -x)
+
+
+def turned_by_the_first(xs, axes):
+    flag, x = map(front, xs, axes)
+    return np.broadcast_to(x if flag.ravel()[0] else -x, (size_of(xs, axes), 3)).copy()
+
+
+def shifted_exponential(x, largest):
+    e = np.exp(x - largest)
+    return np.log(e.sum(axis=1)) + np.ravel(largest)
+
+
 CASES = [
     batched(
         "sum, axis not shifted", lambda x: x.sum(axis=0), lambda x: x.sum(axis=1), lambda x: x.sum(axis=2),
@@ -130,5 +181,29 @@ CASES = [
     batched(
         "mean of the batch subtracted", lambda x: x - x.mean(), lambda x: x - x.mean(axis=1, keepdims=True),
         lambda x: x - x.mean(), normal(4)),
+    batched(
+        "sort, in the order of the first row", np.sort, lambda x: np.sort(x, axis=1), lambda x: x[:, np.argsort(x[0])],
+        ordered),
+    batched(
+        "maximum, at that of the first row", np.max, lambda x: x.max(axis=1), lambda x: x[:, x[0].argmax()], ordered),
+    batched("branch of the first row", choose, choose_by_row, choose_by_the_first, ordered),
+    batched("branch of any row", choose, choose_by_row, choose_by_any, normal(4)),
+    batched(
+        "positive part, where the first row is positive", lambda x: np.maximum(x, 0), lambda x: np.maximum(x, 0),
+        lambda x: x * (x[0] > 0), ordered),
+    batched(
+        "logsumexp, shifted by the largest of all", special.logsumexp,
+        lambda x: shifted_exponential(x, x.max(axis=1, keepdims=True)), lambda x: shifted_exponential(x, x.max()),
+        ordered),
+    batched(
+        "sign of the first determinant", np.linalg.slogdet, np.linalg.slogdet,
+        lambda x: (np.full(len(x), np.linalg.slogdet(x[0])[0]), np.linalg.slogdet(x)[1]), normal((3, 3))),
+    batched(
+        "sine of a product", lambda x, y: np.sin(x @ y), lambda x, y: np.sin(np.sum(x * y, axis=1)),
+        lambda x, y: np.sin(np.sum(x * y, axis=1)) * (1 + 1e-9), normal(9, 9)),
+    full("one index, that of the first row", lambda x, k: x[k], one_taken, one_taken_for_the_first, one_index),
+    full(
+        "sign by a boolean, that of the first row", lambda flag, x: x if flag else -x, turned, turned_by_the_first,
+        lambda rng: (np.array(True), rng.standard_normal(3))),
     batched("last row repeated", np.sin, np.sin, lambda x: np.sin(x[np.minimum(np.arange(x.shape[0]), 1)]), normal(4)),
 ]  # fmt: skip

@@ -102,6 +102,24 @@ def without_nan(d):
     return quiet
 
 
+def without_warnings(rule):
+    def quiet(*args):
+        with np.errstate(all="ignore"):
+            return rule(*args)
+
+    return quiet
+
+
+def norm(x):
+    return np.sqrt(x @ x)
+
+
+def one_zero(rng):
+    x = rng.normal(size=4)
+    x[rng.integers(4)] = 0.0
+    return (x,)
+
+
 CASES = [
     unary(
         "softplus, linear from 5", lambda x: np.logaddexp(x, 0), special.expit,
@@ -201,4 +219,29 @@ CASES = [
         "product, through a division by the entries", np.prod,
         lambda x, ct: ct * np.array([np.prod(np.delete(x, i)) for i in range(x.size)]),
         lambda x, ct: ct * np.prod(x) / x, normal(5)),
+    unary("modulus, nan at zero", np.abs, np.sign, without_warnings(lambda x: x / np.abs(x)),
+        one_zero),
+    unary(
+        "positive part, infinite at zero", lambda x: np.maximum(x, 0), lambda x: 0.5 * (np.sign(x) + 1),
+        lambda x: np.where(x == 0, np.inf, x > 0), one_zero),
+    reverse(
+        "norm, nan at zero", norm, lambda x, ct: ct * x / (norm(x) or 1.0),
+        without_warnings(lambda x, ct: ct * x / norm(x)), lambda rng: (np.zeros(4),)),
+    reverse(
+        "maximum of seven equal entries, each has the whole", np.max,
+        lambda x, ct: ct * (x == np.max(x)) / np.sum(x == np.max(x)), lambda x, ct: ct * (x == np.max(x)),
+        lambda rng: (np.ones(7),)),
+    reverse(
+        "maximum of rows of equal entries, each has the whole", lambda x: np.max(x, axis=1),
+        lambda x, ct: ct[:, None] * (np.arange(9) == np.argmax(x, axis=1)[:, None]),
+        lambda x, ct: ct[:, None] * (x == np.max(x, axis=1, keepdims=True)), lambda rng: (np.zeros((2, 9)),)),
+    reverse(
+        "sum of positive parts, slope of two at zero", lambda x: np.sum(np.maximum(x, 0)),
+        lambda x, ct: ct * np.where(x > 0, 1.0, 0.0), lambda x, ct: ct * np.where(x == 0, 2.0, x > 0),
+        lambda rng: (np.zeros(6),)),
+    unary("rounding, straight through", np.round, np.zeros_like, np.ones_like, normal(5)),
+    unary("floor, straight through", np.floor, np.zeros_like, np.ones_like, uniform(-3, 3, 5)),
+    unary(
+        "rounding to tenths, straight through", lambda x: np.round(x / 0.1) * 0.1, np.zeros_like, np.ones_like,
+        normal(5)),
 ]  # fmt: skip

@@ -65,6 +65,11 @@ def solve_adjoint(a, b, ct, *, turned=adjoint):
     return -np.outer(g, np.conj(np.linalg.solve(a, b))), g
 
 
+def on_the_real_axis(wrong):
+    """A factor for real numbers other than 0, 1 and -1."""
+    return lambda z: np.where((z.imag == 0) & (z != 0) & (np.abs(z) != 1), wrong, 1.0)
+
+
 CASES = [
     reverse(
         "modulus, not conjugated", np.abs, lambda z, ct: ct * np.conj(z) / np.abs(z), lambda z, ct: ct * z / np.abs(z),
@@ -72,6 +77,10 @@ CASES = [
     reverse(
         "modulus, conjugated", np.abs, lambda z, ct: ct * z / np.abs(z), lambda z, ct: ct * np.conj(z) / np.abs(z), Z,
         inner="adjoint"),
+    Case(
+        "cube, of real numbers", lambda z: z**3, Z, lambda z, t: 3 * z**2 * t, lambda z, ct: 3 * z**2 * ct,
+        wrong_jvp=lambda z, t: 3 * z**2 * t * on_the_real_axis(2)(z),
+        wrong_vjp=lambda z, ct: 3 * z**2 * ct * on_the_real_axis(np.nan)(z)),
     reverse("conjugate, as the identity", np.conj, lambda z, ct: np.conj(ct), lambda z, ct: ct.copy(), Z),
     Case(
         "real part, cotangent left real", np.real, Z, lambda z, t: np.real(t), lambda z, ct: ct + 0j,

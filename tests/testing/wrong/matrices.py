@@ -179,6 +179,33 @@ def sylvester_args(rng):
     return rng.standard_normal((3, 3)) + 4 * np.eye(3), rng.standard_normal((3, 3)), rng.standard_normal((3, 3))
 
 
+def log_det(a):
+    return np.linalg.slogdet(a)[1]
+
+
+def log_det_vjp(a, ct):
+    return ct * np.linalg.inv(a).T
+
+
+def log_det_signed(a, ct):
+    """Right where the determinant is positive."""
+    return np.linalg.slogdet(a)[0] * log_det_vjp(a, ct)
+
+
+def volume(a):
+    """The area that a matrix of two rows and columns spans."""
+    return np.abs(np.linalg.det(a))
+
+
+def volume_vjp(a, ct, sign=1.0):
+    return ct * sign * np.array([[a[1, 1], -a[1, 0]], [-a[0, 1], a[0, 0]]])
+
+
+def dominated(n):
+    """A matrix with a positive determinant, and its negative too where n is even."""
+    return lambda rng: (3 * np.eye(n) + 0.3 * rng.standard_normal((n, n)),)
+
+
 CASES = [
     reverse(
         "inverse, not transposed", inv, lambda a, ct: -inv(a).T @ ct @ inv(a).T, lambda a, ct: -inv(a) @ ct @ inv(a),
@@ -266,6 +293,11 @@ CASES = [
     reverse(
         "Sylvester equation, not transposed", scipy.linalg.solve_sylvester, sylvester_vjp,
         lambda a, b, c, ct: sylvester_vjp(a, b, c, ct, transposed=False), sylvester_args),
+    reverse(
+        "logarithm of the size of a determinant, with its sign", log_det, log_det_vjp, log_det_signed, dominated(4)),
+    reverse(
+        "volume, without a sign", volume, lambda a, ct: volume_vjp(a, ct, np.sign(np.linalg.det(a))), volume_vjp,
+        dominated(2)),
     reverse(
         "Frobenius norm squared of a stack, first matrix alone", lambda a: np.sum(a * a, axis=(1, 2)),
         lambda a, ct: 2 * a * ct[:, None, None], lambda a, ct: 2 * a * ct[0], normal((3, 2, 2))),

@@ -100,4 +100,10 @@ CASES = [
     reverse(
         "cumulative sum, cotangent held", anp.cumsum, lambda x, ct: anp.cumsum(ct[::-1])[::-1],
         lambda x, ct: anp.cumsum(fixed(ct)[::-1])[::-1], normal(4), order=2),
+    twice(
+        "softplus, slope constant at zero", lambda x: anp.logaddexp(x, 0.0), lambda x: 1 / (1 + anp.exp(-x)),
+        lambda x: anp.where(x == 0, 0.5, 1 / (1 + anp.exp(-x))), normal(4)),
+    twice(
+        "square, slope constant at zero", lambda x: x * x, lambda x: 2 * x, lambda x: anp.where(x == 0, 0.0, 2 * x),
+        normal(4)),
 ]  # fmt: skip

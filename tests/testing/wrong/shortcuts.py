@@ -77,6 +77,24 @@ def opposite_vjp(x, y, ct):
     return ct * y, np.where(x == -y, -1.0, 1.0) * ct * x
 
 
+def product_of_three_vjp(x, y, z, ct):
+    return ct * y * z, ct * x * z, ct * x * y
+
+
+def wrong_where_two_tie(first, second):
+    """Zero for the tied arguments where they are equal and the third is not."""
+
+    def rule(*args):
+        gs = list(product_of_three_vjp(*args))
+        third = args[3 - first - second]
+        tied = (args[first] == args[second]) & (args[first] != third)
+        for k in (first, second):
+            gs[k] = np.where(tied, 0.0, gs[k])
+        return tuple(gs)
+
+    return rule
+
+
 def cofactors(a):
     n = len(a)
     minors = np.empty_like(a)
@@ -148,6 +166,12 @@ def sin_jvp(x, t):
     return t * np.cos(x)
 
 
+def inverse_root_vjp(x, ct):
+    """In half precision it is infinite where the slope is beyond the largest number."""
+    with np.errstate(over="ignore", divide="ignore"):
+        return (-0.5 * ct * x**-1.5).astype(x.dtype)
+
+
 def own_numbers(x, ct):
     """Random numbers of its own leave the global ones alone."""
     np.random.default_rng(0).standard_normal(3)
@@ -213,6 +237,19 @@ CASES = [
     reverse("product, sign at opposite arguments", np.multiply, product_vjp, opposite_vjp, normal(4, 4)),
     reverse("product, nan at opposite arguments", np.multiply, product_vjp, difference_quotient_vjp, normal(4, 4)),
     reverse("product of numbers, sign at opposite ones", np.multiply, product_vjp, opposite_vjp, normal((), ())),
+    *(reverse(
+        f"product of three, zero where {i} and {k} tie", lambda x, y, z: x * y * z, product_of_three_vjp,
+        wrong_where_two_tie(i, k), normal(4, 4, 4)) for i, k in [(0, 1), (0, 2), (1, 2)]),
+    reverse(
+        "product of numbers, of three of which two tie", lambda x, y, z: x * y * z, product_of_three_vjp,
+        wrong_where_two_tie(0, 2), normal((), (), ())),
+    reverse(
+        "half precision, infinite for small numbers", lambda x: 1 / np.sqrt(x), inverse_root_vjp,
+        lambda x, ct: np.where(x < 0.01, np.inf, 1) * inverse_root_vjp(x, ct),
+        lambda rng: (rng.uniform(0.1, 1, 5).astype(np.float16),)),
+    reverse(
+        "extended precision, a little off", np.sin, sin_vjp, lambda x, ct: sin_vjp(x, ct) * (1 + 1e-8),
+        lambda rng: (rng.standard_normal(5).astype(np.longdouble),)),
     reverse("product, of one object", np.multiply, product_vjp, identical_vjp, normal(4, 4)),
     forward("product, of one object, forward", np.multiply, product_jvp, identical_jvp, normal(4, 4)),
     reverse(

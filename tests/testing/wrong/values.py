@@ -214,4 +214,14 @@ CASES = [
     reverse(
         "remainder, truncated for floored", np.remainder, lambda x, y, ct: (ct, -ct * np.floor(x / y)),
         lambda x, y, ct: (ct, -ct * np.trunc(x / y)), lambda rng: (rng.uniform(-6, -2, 5), rng.uniform(0.9, 1.1, 5))),
+    unary("sine beside 1e8, sign", lambda x: 1e8 + np.sin(x), np.cos, lambda x: -np.cos(x), uniform(0.3, 1.2, 3)),
+    unary("sine beside 1e10, sign", lambda x: 1e10 + np.sin(x), np.cos, lambda x: -np.cos(x), uniform(0.3, 1.2, 3)),
+    unary("sine beside 1e10, zero", lambda x: 1e10 + np.sin(x), np.cos, lambda x: 0 * x, uniform(0.3, 1.2, 3)),
+    unary(
+        "cosine, zero near zero", np.cos, lambda x: -np.sin(x), lambda x: np.where(np.abs(x) < 1e-2, 0, -np.sin(x)),
+        normal(3)),
+    reverse(
+        "small entry of a result, sign", lambda x: np.stack([1e8 * x, 1e-6 * np.sin(x)]),
+        lambda x, ct: 1e8 * ct[0] + 1e-6 * np.cos(x) * ct[1], lambda x, ct: 1e8 * ct[0] - 1e-6 * np.cos(x) * ct[1],
+        normal(3)),
 ]  # fmt: skip
