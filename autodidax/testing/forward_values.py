@@ -22,6 +22,7 @@ from autodidax.testing.smoothness import hidden_by_rounding, linear_there, seen_
 SINGLE = 4.0  # machine epsilons of single precision that a rule may be off by when it is run in double precision
 FEW = 16  # entries of an input that are looked at one by one
 WIDE, TINY_STEPS = 0.1, (1e-10, 1e-3)  # size of a direction, and those that are tried again with it
+ROUGH = 0.1  # relative difference that counts at tiny inputs, where rules lose digits
 LOPSIDED = 1e-3  # an argument whose share of the derivative is less is looked at alone
 
 
@@ -38,7 +39,9 @@ def check_tangent(point: Point, tys: list[Any]) -> None:
             if ts is point.ts:
                 continue
             tys = point.pushed(point.xs, ts)
+        point.rough = ROUGH if kind == "wide" else 0.0
         known, kink = _compare_along(point, ts, tys, relative=kind == "relative")
+        point.rough = 0.0
         judged, at_kink = judged | known, at_kink | kink
         if point.failed or np.all(judged):
             break
@@ -199,7 +202,7 @@ def _judge(
     judged = est.conclusive(got, point.precision)
     eps = dirs.unit_roundoff(point.xs, point.ys)
     scale = np.abs(want) + 0.01 * np.max(np.abs(want[judged]), initial=0)
-    tolerance = ERRORS * est.error + ROUNDINGS * eps * scale + dirs.TINY
+    tolerance = ERRORS * est.error + ROUNDINGS * eps * scale + point.rough * np.abs(want) + dirs.TINY
     tolerance = tolerance + max(np.finfo(dtype_of(y)).tiny for y in point.ys if is_inexact(dtype_of(y)))
     if eps > 1e-10:  # the rule works in single precision: its intermediate results are rounded to that,
         tolerance = tolerance + ROUNDINGS * eps * 0.03 * np.max(np.abs(want[judged]), initial=0)

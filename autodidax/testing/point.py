@@ -69,6 +69,7 @@ class Point:
         self.thorough = thorough
         self.special = special  # try tangents and cotangents for which rules take shortcuts
         self.trying_special = False
+        self.rough = 0.0  # relative differences that are not looked at: a rule may have lost its digits there
         self.full = full  # compare whole Jacobians as well
         self.overrides = overrides or {}
         self.kinks_declared = kinks_declared  # inconclusive entries are expected, and not listed

@@ -12,7 +12,7 @@ from autodidax.testing import directions as dirs
 from autodidax.testing import precision as digits
 from autodidax.testing.comparison import ROUNDINGS, entry
 from autodidax.testing.diagnosis import diagnose, guess
-from autodidax.testing.forward_values import FEW, SINGLE, unjudged, widely
+from autodidax.testing.forward_values import FEW, ROUGH, SINGLE, unjudged, widely
 from autodidax.testing.kinks import check_between
 from autodidax.testing.linearity import ERRORS, OTHER_FACTORS
 from autodidax.testing.numeric import Estimate, far_off, pack, widened
@@ -39,7 +39,9 @@ def check_cotangent(point: Point, gs: list[Any]) -> None:
                 judged, at_kink = judged | more, at_kink | kink
             wide = widely(point, ts)
             if not np.all(judged | ~finite) and not point.failed and wide is not ts:
+                point.rough = ROUGH
                 more, kink = _compare_along(point, gs, point.cts, k, wide)
+                point.rough = 0.0
                 judged, at_kink = judged | more, at_kink | kink
         if point.failed:
             return
@@ -273,7 +275,7 @@ def _pairing(
     got, own = dirs.pairing([np.where(ts[k] == 0, 0, gs[k])], [ts[k]])  # what does not move proves nothing
     error = float(np.sum(np.abs(pack(cts)) * est.error))
     eps = dirs.unit_roundoff(point.xs, point.ys)
-    tolerance = ERRORS * error + ROUNDINGS * eps * (scale + own) + dirs.TINY
+    tolerance = ERRORS * error + ROUNDINGS * eps * (scale + own) + point.rough * scale + dirs.TINY
     # below the resolution of the outputs: the terms of a rule may be as large as these, and cancel
     outputs = pack([np.abs(y) for y in point.ys])
     smallest = max(float(np.finfo(dtype_of(y)).tiny) for y in point.ys if is_inexact(dtype_of(y)))
