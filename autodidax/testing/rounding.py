@@ -58,7 +58,7 @@ def rounding_errors(
 
 def calls_custom_rules(run: Callable[[list[Any]], Sequence[Any]], xs: Sequence[Any]) -> bool:
     """Whether a function, run at `xs`, calls one that has a rule of its own (custom_jvp, custom_vjp)."""
-    with np.errstate(all="ignore"), RoundingTrace(FACTORS[0], unit_roundoff(xs)) as trace:
+    with np.errstate(all="ignore"), _CallsTrace() as trace:
         try:
             run([trace.box(x) if is_inexact(dtype_of(x)) else x for x in xs])
         except Exception:  # whatever a function raises that takes plain arrays only
@@ -72,16 +72,10 @@ class RoundingTracer(ValueTracer):
     __slots__ = ()
 
 
-class RoundingTrace(Trace):
-    """Carries operations out with other rounding errors."""
+class _PlainTrace(Trace):
+    """Carries operations out on the values in its tracers."""
 
-    __slots__ = ("factor", "coarsest", "custom")
-
-    def __init__(self, factor: int, coarsest: float):
-        super().__init__("check", "another rounding")
-        self.factor = np.uint64(factor % 2**64)
-        self.coarsest = coarsest
-        self.custom = False  # whether a function with a custom rule was called
+    __slots__ = ()
 
     def box(self, x: Any) -> Any:
         tracer = object.__new__(RoundingTracer)
@@ -91,8 +85,34 @@ class RoundingTrace(Trace):
     def unbox(self, x: Any) -> Any:
         return x.val if isinstance(x, Tracer) and x._trace is self else x
 
+
+class _CallsTrace(_PlainTrace):
+    """Notes whether a function with a custom rule is called."""
+
+    __slots__ = ("custom",)
+
+    def __init__(self) -> None:
+        super().__init__("check", "its calls")
+        self.custom = False
+
     def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         self.custom |= isinstance(p, CustomJVPCall | CustomVJPCall)
+        out = p(*map(self.unbox, args), **params)
+        boxed = lambda y: y if y is None or not is_inexact(dtype_of(y)) else self.box(y)
+        return [boxed(y) for y in out] if p.multiple_results else boxed(out)
+
+
+class RoundingTrace(_PlainTrace):
+    """Carries operations out with other rounding errors."""
+
+    __slots__ = ("factor", "coarsest")
+
+    def __init__(self, factor: int, coarsest: float):
+        super().__init__("check", "another rounding")
+        self.factor = np.uint64(factor % 2**64)
+        self.coarsest = coarsest
+
+    def process(self, p: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         operands = [self.unbox(x) for x in args]
         out = p(*operands, **params)
         moves = p.structural or p.zero_derivative or self._picks(out, operands)
