@@ -84,10 +84,12 @@ def test_readme_has_the_commands_that_ci_runs(name):
     assert len(re.findall(rf"<!-- command: {name} -->\s*```[a-z]*\n.+?\n```", readme(), re.DOTALL)) == 1
 
 
-@pytest.mark.skipif(not hasattr(autodidax, "vmap"), reason="the transforms are not there")
-def test_readme_programs_run():
-    for program in re.findall(r"```python\n(.*?)```", readme(), re.DOTALL):
+def test_readme_programs_print_what_it_shows(capsys):
+    programs = re.findall(r"```python\n(.*?)```(?:\s*```text\n(.*?)```)?", readme(), re.DOTALL)
+    assert programs
+    for program, shown in programs:
         exec(compile(program, "README.md", "exec"), {"__name__": "readme"})
+        assert capsys.readouterr().out == shown
 
 
 def relative_links():

@@ -113,7 +113,6 @@ WRONG = {
         Scale, {"batch": lambda self, args, dims: (flip(self(*args), axes=(0,)), 0)}, ("batch", "vmap", "loop")),
     "batch dimension": (Scale, {"batch": lambda self, args, dims: (self(*args), None)}, ("batch", "vmap", "structure")),
     "batch dimension 1": (Scale, {"batch": lambda self, args, dims: (self(*args), 1)}, ("batch", "vmap", "structure")),
-    "batch missing": (Scale, {"batch": Primitive.batch}, ("batch", "vmap", "runs")),
     "jvp drops an output": (
         SinCos, {"jvp": lambda self, out, p, t: [t[0] * cos(p[0]), None]}, ("jvp", "fwd", "value")),
     "jvp in float64": (
@@ -121,8 +120,6 @@ WRONG = {
         ("jvp", "fwd", "dtype")),
     "vjp forgets an output": (SinCos, {"vjp": _vjp_of_the_first}, ("vjp", "rev", "adjoint")),
     "declared zero": (SinCos, {"zero_derivative": True}, ("zero_derivative", "fwd", "value")),
-    "declared without derivative": (
-        Scale, {"nondifferentiable": None, "transpose": Primitive.transpose}, ("transpose", "rev", "runs")),
 }  # fmt: skip
 
 
@@ -134,6 +131,27 @@ def test_each_wrong_rule_is_named(name):
     named = {(f.rule, f.mode, f.layer) for f in report.failures}
     assert expected in named, str(report)
     assert all(f.sample for f in report.failures)
+
+
+# kind, the rule that it lacks, the modes that can be checked all the same
+LACKING = {
+    "batch": (Scale, {"batch": Primitive.batch}, {"impl", "fwd", "rev", "jit"}),
+    "transpose": (Scale, {"transpose": Primitive.transpose}, {"impl", "vmap", "jit"}),
+    "jvp": (SinCos, {"jvp": Primitive.jvp}, {"impl", "vmap", "jit"}),
+    "abstract_eval": (Scale, {"abstract_eval": Primitive.abstract_eval}, set()),
+    "impl": (Scale, {"impl": Primitive.impl}, set()),
+}
+
+
+@pytest.mark.parametrize("rule", LACKING)
+def test_a_missing_rule_is_named_once_and_the_others_are_checked(rule):
+    kind, rules, modes = LACKING[rule]
+    lacking = type("Lacking", (kind,), rules)("lacking", register=False)
+    report = check_primitive(lacking)
+    assert report.ok and report.missing == [rule] and set(report.checks) == modes
+    [failure] = check_primitive(lacking, require_complete=True).failures
+    assert (failure.rule, failure.layer) == (rule, "complete")
+    assert failure.message == f"define {rule} on Lacking, in {__name__}"
 
 
 @pytest.mark.parametrize("factor", [1.5, -1.0, 1 + 1e-7], ids=["factor", "sign", "seven digits"])

@@ -17,6 +17,7 @@ from autodidax.core.primitive import Primitive, pointwise, registry, sample
 from autodidax.testing.completeness import missing_rules
 from autodidax.testing.mutation.equivalents import EQUIVALENT
 from autodidax.testing.mutation.mutants import mutants, unmutated
+from autodidax.testing.mutation import run as mutation_run
 from autodidax.testing.mutation.run import known_failures, numeric_noise, outcome, outcomes_of, run_mutation
 from autodidax.testing.mutation.sources import called_functions, source_changes
 from autodidax.testing.primitives import check_primitive
@@ -163,22 +164,32 @@ def _cosine(x):
     return registry["cos"](x)
 
 
-def test_the_command_s_function_prints_tables_and_survivors():
+def test_the_command_s_function_prints_tables_and_survivors(monkeypatch):
     out = io.StringIO()
     assert run_mutation([_cube()], jobs=1, seed=0, out=out, verbose=True) == 0
     text = out.getvalue()
     assert "operator" in text and "rule" in text and "killed" in text
     assert "every mutant is killed or explained" in text
 
-    class Unchecked(_Halves):
-        """Its batch rule is run by no sample."""
-
-        def samples(self, rng):
-            yield sample(1.0)
-
     out = io.StringIO()
-    assert run_mutation([Unchecked()], jobs=1, seed=0, out=out, verbose=False) == 1
-    assert "UNEXPLAINED" in out.getvalue() and "halves_mutated: batch: rows rolled" in out.getvalue()
+    monkeypatch.setattr(mutation_run, "killing", lambda *args, **options: [])  # a checker that sees nothing
+    assert run_mutation([_Halves((3,))], jobs=1, seed=0, out=out, verbose=False) == 1
+    assert "UNEXPLAINED" in out.getvalue() and "\n  halves_mutated: transpose: negated: no sample runs it\n" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        ({"transpose": lambda self, ct, x: [ct * 2.0]}, "its own rules fail: transpose"),
+        ({"transpose": Primitive.transpose, "batch": Primitive.batch}, "missing: batch, transpose"),
+    ],
+)
+def test_wrong_and_missing_rules_have_to_be_mended_first(rules, reason):
+    wrong = type("Wrong", (_Halves,), rules)((3,))
+    out = io.StringIO()
+    assert run_mutation([wrong], jobs=1, seed=0, out=out, verbose=False) == 1
+    assert f"halves_mutated: {reason}" in out.getvalue()
+    assert "1 primitive NOT TRIED" in out.getvalue().splitlines()[-1]
 
 
 # changes of source

@@ -98,7 +98,7 @@ def state(outcome: Outcome) -> str:
     elif outcome.unjudged:
         text = f"unjudged: {outcome.unjudged}"
     else:
-        text = "ok"
+        text = "incomplete" if r.missing else "ok"
     if r.warnings:
         text += f", {_plural(len(r.warnings), 'warning')}"
     return text + (f", missing: {' '.join(r.missing)}" if r.missing else "")
@@ -120,7 +120,9 @@ def _verdict(outcomes: Sequence[Outcome], interrupted: bool) -> str:
     judged = [o for o in outcomes if o.report.checks and not o.unjudged]
     if not (parts or judged):
         return "nothing was compared"
-    return "; ".join(parts) or "all rules agree"
+    lacking = [o.report.subject for o in outcomes if o.ok and o.report.missing]
+    all_rules = "all rules there are agree, but some are missing" if lacking else "all rules agree"
+    return "; ".join(parts) or all_rules
 
 
 def _by_rule(failures: Sequence[Failure], subject: str, what: str) -> Iterator[str]:
@@ -147,7 +149,8 @@ def describe(subject: Subject) -> str:
         elif value.zero_derivative:
             kind = "derivative zero"
         else:
-            kind = ", ".join(dict.fromkeys(derivative_rules(value).values()))
+            rules = dict.fromkeys(derivative_rules(value).values())
+            kind = ", ".join(r for r in rules if r not in lacking) or "no rule"
     module = value.module if isinstance(value, Primitive) else subject.module
     return f"{subject.name:24} {module:40} {kind}" + (f"; missing: {', '.join(lacking)}" if lacking else "")
 

@@ -11,7 +11,8 @@ What becomes of a mutant:
 - unseen: the changed part is run at no sample;
 - survived: the check passes although results differ.
 
-The last two are holes in the check or in the samples.
+The last two are holes in the check or in the samples. A primitive whose own rules fail, or are missing, is not tried at
+all: that has to be mended first.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import dtype_of
 from autodidax.core.primitive import Primitive, Sample, registry
 from autodidax.testing import directions as dirs
+from autodidax.testing.completeness import missing_rules
 from autodidax.testing.mutation.equivalents import EQUIVALENT
 from autodidax.testing.mutation.mutants import Mutant, mutants, unmutated
 from autodidax.testing.numeric import directional_derivative
@@ -51,6 +53,7 @@ ALSO_NAMED = {
     "trace_linear": ("trace_jvp", "trace_reverse"),
 }
 DERIVATIVES = ("products", "jvp", "transpose", "vjp", "trace_jvp", "trace_reverse", "trace_linear")
+NOT_TRIED = "not tried"  # of a whole primitive
 STATES = ("killed", "equivalent", "below noise", "not applicable", "unseen", "survived")
 KnownFailures = Callable[[Sequence[int], str], set[tuple[str, str, str]]]
 DRAWS = 3  # of every sample, for a mutant that made no difference in the first
@@ -74,7 +77,7 @@ class Outcome:
 
     @property
     def explained(self) -> bool:
-        return self.state not in ("unseen", "survived")
+        return self.state not in ("unseen", "survived", NOT_TRIED)
 
 
 def run_mutation(primitives: Sequence[Primitive], *, jobs: int, seed: int, out: TextIO, verbose: bool) -> int:
@@ -104,13 +107,16 @@ def run_mutation(primitives: Sequence[Primitive], *, jobs: int, seed: int, out: 
         for rule, reason in unmutated(p).items():
             if verbose or rule == "all":
                 print(f"not mutated: {p.name}: {rule}: {reason}", file=out)
-    unexplained = sum(not o.explained for o in outcomes)
-    verdict = f"{unexplained} UNEXPLAINED" if unexplained else "every mutant is killed or explained"
+    tried = [o for o in outcomes if o.state != NOT_TRIED]
+    untried = len(outcomes) - len(tried)
+    unexplained = sum(not o.explained for o in tried)
+    verdict = f"{unexplained} UNEXPLAINED" if unexplained else "every mutant is killed or explained" * bool(tried)
+    verdict += ", " * bool(untried and verdict) + f"{untried} primitive{'s' * (untried != 1)} NOT TRIED" * bool(untried)
     whole = f"{done} of {len(primitives)}" if interrupted else str(done)
     count = f"{whole} primitive{'s' * (len(primitives) != 1)}{', interrupted,' * interrupted}"
-    total = f"{len(outcomes)} mutant{'s' * (len(outcomes) != 1)} of {count}"
+    total = f"{len(tried)} mutant{'s' * (len(tried) != 1)} of {count}"
     print(f"\n{total} in {time.perf_counter() - start:.0f} s: {verdict}", file=out)
-    return 130 if interrupted else 1 if unexplained else 0
+    return 130 if interrupted else 1 if unexplained or untried else 0
 
 
 def _all_outcomes(primitives: Sequence[Primitive], jobs: int, seed: int) -> Iterator[tuple[str, list[Outcome]]]:
@@ -135,6 +141,12 @@ def _all_outcomes(primitives: Sequence[Primitive], jobs: int, seed: int) -> Iter
 
 def outcomes_of(p: Primitive, seed: int = 0) -> list[Outcome]:
     """What becomes of every mutant of one primitive."""
+    lacking = missing_rules(p) if p.checked is True else []
+    wrong = set() if lacking else known_failures(p, (seed,), "given")
+    if lacking or wrong:
+        names = ", ".join(sorted(lacking or {rule for rule, _, _ in wrong}))
+        reason = f"{'missing' if lacking else 'its own rules fail'}: {names}"
+        return [Outcome(p.name, "all", NOT_TRIED, "", NOT_TRIED, f"{reason}; check it without --mutate")]
     known = functools.cache(functools.partial(known_failures, p))
     return [outcome(m, known, seed) for m in mutants(p)]
 
@@ -277,16 +289,22 @@ def numeric_noise(p: Primitive, seed: int = 0) -> float:
 
 def report_lines(outcomes: Sequence[Outcome], verbose: bool) -> Iterator[str]:
     """Tables by operator and by rule, then what was not killed, with reasons."""
-    yield from _table("operator", [(o.operator, o) for o in outcomes])
-    yield ""
-    yield from _table("rule", [(o.rule, o) for o in outcomes])
+    tried = [o for o in outcomes if o.state != NOT_TRIED]
+    if tried:
+        yield from _table("operator", [(o.operator, o) for o in tried])
+        yield ""
+        yield from _table("rule", [(o.rule, o) for o in tried])
     shown = STATES[1:] if verbose else ("below noise", "unseen", "survived")
-    for state in shown:
+    for state in (*shown, NOT_TRIED):
         found = [o for o in outcomes if o.state == state]
         if found:
             yield ""
             yield f"{state}:"
-            yield from (f"  {o.name}" + f": {o.reason}" * bool(o.reason) for o in found)
+            yield from (f"  {_shown(o)}" + f": {o.reason}" * bool(o.reason) for o in found)
+
+
+def _shown(o: Outcome) -> str:
+    return o.primitive if o.state == NOT_TRIED else o.name
 
 
 def _table(title: str, rows: Sequence[tuple[str, Outcome]]) -> Iterator[str]:
