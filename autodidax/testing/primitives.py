@@ -61,8 +61,9 @@ def check_primitive(
     Implementation against abstract evaluation; no mutation, no alias; forward mode against numeric derivatives;
     reverse mode as the transpose of forward mode; linearity; a hand-written vjp against the one derived from jvp;
     order 2 at one smooth sample of each kind (at all of them where `slow`); the batching rule against the loop; the
-    staged program against the eager run. What a missing rule would have to give is left out, and `missing` names it. At those smooth samples, forward and reverse mode at points beside them too;
-    at one of them order 2 with operands of zeros.
+    staged program against the eager run. At those smooth samples, forward and reverse mode at points beside them too;
+    at one of them order 2 with operands of zeros. What a missing rule would have to give is left out; `missing` names
+    it.
 
     Parameters
     ----------
