@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autodidax.core.primitive import Pointwise, pointwise, sample
-from autodidax.primitives.special import i1
+from autodidax.primitives.special.bessel import i1
 
 
 def _i0(x: Any) -> Any:

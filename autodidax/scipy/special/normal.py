@@ -1,0 +1,15 @@
+"""Error functions and the normal distribution."""
+
+from __future__ import annotations
+
+from autodidax.primitives.special import normal as _primitives
+from autodidax.scipy.special.publishing import public
+
+erf = public(_primitives.erf, "Error function: 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x.")
+erfc = public(_primitives.erfc, "Complementary error function, 1 - erf(x).")
+erfcx = public(_primitives.erfcx, "Scaled complementary error function, exp(x**2) erfc(x).")
+erfinv = public(_primitives.erfinv, "Inverse of erf, on (-1, 1).")
+erfcinv = public(_primitives.erfcinv, "Inverse of erfc, on (0, 2).")
+ndtr = public(_primitives.ndtr, "Distribution function of the standard normal distribution.")
+log_ndtr = public(_primitives.log_ndtr, "Logarithm of ndtr, accurate in both tails, its derivatives too.")
+ndtri = public(_primitives.ndtri, "Inverse of ndtr, on (0, 1).")
