@@ -28,6 +28,12 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     (
         "svd",
         "jvp",
+        "term dropped",
+        "rows_of(values) - columns_of(values) as columns_of(values), in equal_values",
+    ): EQUAL_VALUES,
+    (
+        "svd",
+        "jvp",
         "sign flipped",
         "rows_of(values) - columns_of(values) as rows_of(values) + columns_of(values), in equal_values",
     ): EQUAL_VALUES,
@@ -37,7 +43,17 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "factor dropped",
         "astype(chosen, dtype_of(total)) / where(equal(count, 0), ... as astype(chosen, dtype_of(total)), in _softmax",
     ): AT_INFINITY,
+    (
+        "logsumexp",
+        "jvp",
+        "factor dropped",
+        "terms / expand_dims(reduce_sum(terms, axes=axes), axes) as terms, in _softmax",
+    ): (
+        "the sum of the weights is one but for the rounding of the total, which moves them no more than one unit in the "
+        "last place of the operand does"
+    ),
     ("logsumexp", "jvp", "sign flipped", "-np.inf as np.inf, in _softmax"): AT_INFINITY,
+    ("logsumexp", "jvp", "sign flipped", "-np.inf as np.inf, in _softmax (2)"): AT_INFINITY,
     ("zeta", "products", "swapped", "of operands 0 and 1"): (
         "the rule of operand 0 refuses, which the report lists as a decision and does not count as an error"
     ),

@@ -2,7 +2,7 @@
 
 What becomes of a mutant:
 
-- killed: the check fails and names the rule, or one that it is part of;
+- killed: the strict check fails and names the rule, or one that it is part of;
 - equivalent: it gives bitwise the results of the right rule, at all samples of several draws, or there is a written
   reason in `EQUIVALENT`;
 - below noise: a relative error smaller than what the numeric derivative of that primitive can show, as measured;
@@ -153,7 +153,7 @@ def outcomes_of(p: Primitive, seed: int = 0) -> list[Outcome]:
 
 def known_failures(p: Primitive, seeds: Sequence[int], points: str) -> set[tuple[str, str, str]]:
     """Rule, layer and sample of the failures that the right rules have, if any."""
-    return {(f.rule, f.layer, f.sample) for f in check_primitive(p, seeds=seeds, points=points).failures}
+    return {(f.rule, f.layer, f.sample) for f in check_primitive(p, seeds=seeds, points=points, strict=True).failures}
 
 
 def outcome(mutant: Mutant, known: KnownFailures, seed: int = 0) -> Outcome:
@@ -206,7 +206,7 @@ def killing(mutant: Mutant, known: KnownFailures, **options: Any) -> list[Failur
     if mutant.primitive.higher_order:  # its rules call the primitive itself
         named |= {"trace_jvp", "trace_reverse", "trace_linear", "stage of jvp", "stage of vjp"}
     with mutant.active():
-        report = check_primitive(mutant.primitive, **options)
+        report = check_primitive(mutant.primitive, strict=True, **options)
     # at order 2 a failure names the mode in which the derivative of a rule is wrong, and its path names that rule
     new = [f for f in report.failures if f.sample and (f.rule in named or f.order > 1)]
     return new and [f for f in new if (f.rule, f.layer, f.sample) not in known(options["seeds"], options["points"])]
