@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 import autodidax as ad
 import autodidax.numpy as anp
@@ -319,3 +320,38 @@ def test_filtering_one_error_again_and_again():
         error = caught(lambda g=g: g(1.0), Unusual)
         assert own_files(error) == []
         assert own_files(type("whole", (), {"__traceback__": error.unfiltered_traceback}))
+
+
+def loses_the_error(function):
+    try:
+        return function()
+    except Exception:
+        raise SystemError("a result with an exception set") from None
+
+
+def test_an_error_that_others_hide_is_told_in_a_note():
+    def root(a):
+        return scipy.optimize.brentq(lambda x: x * x - a, 0.0, 2.0)
+
+    with pytest.raises(SystemError) as caught:
+        ad.grad(root)(2.0)
+    [note] = caught.value.__notes__
+    assert note.startswith("it comes from ConcretizationTypeError: scipy.optimize.brentq: a traced value (f64[])")
+    assert "lambda f, x: scipy.optimize.brentq(f, a, b)" in note
+
+    with pytest.raises(SystemError) as caught:
+        ad.grad(lambda x: ad.grad(lambda y: loses_the_error(lambda: float(y)))(x))(2.0)
+    assert len(caught.value.__notes__) == 1
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        ad.grad(lambda x: x * (1 // 0))(2.0)
+    assert not hasattr(raised.value, "__notes__")
+
+
+def test_the_root_that_the_note_names_has_derivatives():
+    def root(a):
+        return lax.custom_root(
+            lambda x: x * x - a, 1.0, lambda f, x: scipy.optimize.brentq(f, 0.0, 5.0), lambda g, y: y / g(1.0)
+        )
+
+    np.testing.assert_allclose([ad.grad(root)(2.0), ad.grad(ad.grad(root))(2.0)], [2**-1.5, -(2**-3.5)], rtol=1e-12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -320,6 +321,15 @@ def _calls(branches: Any, operands: Any) -> list[tuple[Any, str, int]]:
 
 
 @boundary
+def _scalar_index(index: Any) -> str:
+    """What makes an integer scalar of an index that is none."""
+    if math.prod(shape_of(index)) == 1 and dtype_of(index).kind in "iu":
+        return f"take its entry: index[{', '.join('0' * len(shape_of(index)))}]"
+    if shape_of(index):
+        return "map over it: vmap(lambda i: switch(i, branches, x))(index)"
+    return "convert it with astype(int); a boolean goes to cond"
+
+
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """`branches[index](*operands)`, the index clamped into range; only that branch runs.
 
@@ -344,7 +354,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     if shape_of(index) or dtype_of(index).kind not in "iu":
         raise errors.ArgumentError(
             f"switch: the index must be an integer scalar, it is {get_aval(index)!r}",
-            mend="convert it with astype(int); a boolean goes to cond",
+            mend=_scalar_index(index),
         )
     known = concrete(index)
     try:

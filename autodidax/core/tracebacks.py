@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from autodidax.config import config
 from autodidax.core.interpreters import frames
-from autodidax.errors import is_own_file
+from autodidax.errors import AutodidaxError, is_own_file
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -48,8 +48,11 @@ def boundary(fun: F) -> F:
 def tidy(error: BaseException) -> None:
     """Take the package's own frames out of the tracebacks of an error, its causes and its members, once it has left the
     outermost transform. All frames are kept in its attribute `unfiltered_traceback`."""
+    if frames():
+        return
+    _tell_origin(error)
     mode = config.traceback_filtering
-    if mode == "off" or frames():
+    if mode == "off":
         return
     if mode == "auto":  # IPython hides frames itself, and shows them when asked to
         mode = "tracebackhide" if hasattr(builtins, "__IPYTHON__") else "quiet_remove_frames"
@@ -60,6 +63,15 @@ def tidy(error: BaseException) -> None:
             _remove(one)
     if mode == "remove_frames":
         _give_cause(error)
+
+
+def _tell_origin(error: BaseException) -> None:
+    """Note the error of this package that somebody else's code has made another one of, in its last lines."""
+    if isinstance(error, AutodidaxError) or getattr(error, "__notes__", None):
+        return
+    own = [one for one in _chain(error) if isinstance(one, AutodidaxError)]
+    if own:
+        error.add_note(f"it comes from {type(own[-1]).__name__}: {own[-1]}")
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

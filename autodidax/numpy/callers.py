@@ -21,7 +21,9 @@ _INSIDE = ("numpy", "scipy")
 _TWINS = {
     "numpy": "autodidax.numpy",
     "numpy.linalg": "autodidax.numpy.linalg",
+    "scipy.integrate": "autodidax.scipy.integrate",
     "scipy.linalg": "autodidax.scipy.linalg",
+    "scipy.sparse.linalg": "autodidax.scipy.sparse.linalg",
     "scipy.special": "autodidax.scipy.special",
 }
 _SHORT = {"autodidax.numpy": "anp", "autodidax.numpy.linalg": "anp.linalg"}
@@ -84,6 +86,15 @@ _DRAWN = {
 _NO_TWIN = (
     "write it with functions of autodidax.numpy, or make it a primitive: f = primitive_from({name}, "
     "jvp=lambda out, primals, tangents: ...); where its result is a constant {constant}"
+)
+# root finders, with their arguments after the function
+_ROOTS = {
+    "brentq": "a, b", "brenth": "a, b", "ridder": "a, b", "bisect": "a, b", "toms748": "a, b", "fsolve": "x",
+    "newton": "x", "fixed_point": "x",
+}  # fmt: skip
+_ROOT = (
+    "differentiate the equation in place of the iterations: lax.custom_root(f, x, {solve}, "
+    "lambda g, y: y / g(1.0)) for a number x (its docstring has the form for arrays)"
 )
 _CONSTANT = {True: "give it stop_gradient(x)", False: "call it with pure_callback"}
 
@@ -236,4 +247,10 @@ def mend_for(name: str, listed: bool, known: bool) -> str:
         return f"write x.astype(np.{short})"
     if function is not None and function in ALTERNATIVES:
         return ALTERNATIVES[function]
+    if module == "scipy.optimize" and short in _ROOTS:
+        return _ROOT.format(name=name, solve=f"lambda f, x: {name}(f, {_ROOTS[short]})")
+    if name == "scipy.integrate.solve_ivp":
+        return (
+            "write autodidax.scipy.integrate.odeint(lambda y, t: ..., y0, t), which has derivatives in y0, t and more"
+        )
     return _NO_TWIN.format(name=name, constant=_CONSTANT[known])

@@ -118,6 +118,8 @@ def _chosen(node: ast.BoolOp, frame: FrameType | None) -> str:
     """`a or b` as a value: one of its operands, and | of booleans alone."""
     if _is_boolean(node, frame):
         return _elementwise(node, frame)
+    if isinstance(node.values[-1], ast.Constant) and node.values[-1].value is None:
+        return f"{ast.unparse(node.values[0])}, which is no None"
     *before, text = [_chosen(v, frame) if isinstance(v, ast.BoolOp) else _elementwise(v, frame) for v in node.values]
     for value, name in zip(reversed(node.values[:-1]), reversed(before), strict=True):
         a, b = (name, text) if isinstance(node.op, ast.Or) else (text, name)

@@ -130,6 +130,16 @@ MISSING_ATTRIBUTES = {
     "backward": "write autodidax.grad(f)(x) for the gradient of a function f",
     "grad": "write autodidax.grad(f)(x) for the gradient of a function f",
     "requires_grad": "choose the arguments to differentiate with argnums",
+    "values": "leave .values away: a traced value is what an array is",
+    "to_numpy": "leave .to_numpy() away: NumPy's functions take traced values; return x to get a plain array",
+    "unsqueeze": "write np.expand_dims(x, axis)",
+    "view_as": "write x.reshape(y.shape)",
+    "permute": "write np.transpose(x, axes)",
+    "norm": "write np.linalg.norm(x)",
+    "exp": "write np.exp(x)",
+    "log": "write np.log(x)",
+    "sqrt": "write np.sqrt(x)",
+    "abs": "write np.abs(x)",
     "append": "write np.append(x, v), or collect values in a list and np.stack it",
 }
 _AT = "write x = anp.at(x)[i].set(v)"

@@ -166,6 +166,30 @@ def switch_with_a_boolean():
 @bad(
     TypeError,
     """
+    ArgumentError: switch: the index must be an integer scalar, it is i64[1]
+      in: switch_with_an_array_of_one (here)
+      mend: take its entry: index[0]
+    """,
+)
+def switch_with_an_array_of_one():
+    lax.switch(np.array([1]), [np.sin, np.cos], X)  # <- here
+
+
+@bad(
+    TypeError,
+    """
+    ArgumentError: switch: the index must be an integer scalar, it is i64[2]
+      in: switch_with_an_array (here)
+      mend: map over it: vmap(lambda i: switch(i, branches, x))(index)
+    """,
+)
+def switch_with_an_array():
+    lax.switch(np.array([1, 0]), [np.sin, np.cos], X)  # <- here
+
+
+@bad(
+    TypeError,
+    """
     ArgumentError: switch takes an index, a list of functions, and operands; for the list it got an empty list
       in: switch_without_branches (here)
       mend: write switch(i, [f, g], x)

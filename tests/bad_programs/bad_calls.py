@@ -4,6 +4,7 @@ import ctypes
 import math
 
 import numpy as np
+import scipy.integrate
 import scipy.interpolate
 import scipy.linalg
 import scipy.optimize
@@ -364,3 +365,19 @@ def tangent_as_float():
         return float(x) * x  # <- here
 
     jvp(f, (2.0,), (1.0,))
+
+
+@bad(
+    TypeError,
+    """
+    TracerArrayConversionError: scipy.integrate.odeint: a traced value (f64[1]) cannot become a plain NumPy array
+            under grad of loss: its derivative would be lost
+      in: loss (here), under grad of loss
+      mend: write autodidax.scipy.integrate.odeint(...)
+    """,
+)
+def ode_of_scipy():
+    def loss(rate):
+        return scipy.integrate.odeint(lambda y, t: -rate * y, 1.0, X)[-1, 0]  # <- here
+
+    grad(loss)(2.0)

@@ -343,3 +343,34 @@ def type_that_is_not_known():
         return x.total()  # <- here
 
     grad(total)(X)
+
+
+@bad(
+    AttributeError,
+    """
+    MissingAttributeError: Traced<f64[3]> by grad of total has no attribute 'unsqueeze'
+      in: total (here), under grad of total
+      mend: write np.expand_dims(x, axis)
+    """,
+)
+def method_of_a_torch_tensor():
+    def total(x):
+        return np.sum(x.unsqueeze(0))  # <- here
+
+    grad(total)(X)
+
+
+@bad(
+    TypeError,
+    """
+    TracerBoolConversionError: the truth value of a traced value (f64[]), which depends on argument 'x' of start,
+            is not known under jit of start
+      in: start (here), under jit of start
+      mend: write x, which is no None
+    """,
+)
+def value_or_none():
+    def start(x):
+        return x or None  # <- here
+
+    jit(start)(1.0)

@@ -49,8 +49,8 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "factor dropped",
         "terms / expand_dims(reduce_sum(terms, axes=axes), axes) as terms, in _softmax",
     ): (
-        "the sum of the weights is one but for the rounding of the total, which moves them no more than one unit in the "
-        "last place of the operand does"
+        "the sum of the weights is one but for the rounding of the total, which moves them no more than one unit in "
+        "the last place of the operand does"
     ),
     ("logsumexp", "jvp", "sign flipped", "-np.inf as np.inf, in _softmax"): AT_INFINITY,
     ("logsumexp", "jvp", "sign flipped", "-np.inf as np.inf, in _softmax (2)"): AT_INFINITY,
