@@ -55,12 +55,20 @@ def _one_of(*choices: Any) -> Callable[[Any], tuple[str, str] | None]:
     return objection
 
 
+def _count_of_threads(value: Any) -> tuple[str, str] | None:
+    if type(value) is int and value >= 0:
+        return None
+    return f"takes a number of threads, got {value!r}", "give 1, 2, ..., or 0 for as many as there are cores"
+
+
 _OPTIONS = {
     "enable_x64": _Option(True, _always_64_bit, "64-bit dtypes: always on"),
     "debug_nans": _Option(False, _boolean, "raise at the operation that first makes a NaN"),
     "debug_infs": _Option(False, _boolean, "raise at the operation that first makes an inf"),
     "check_side_effects": _Option(False, _boolean, "warn of side effects of traced functions, of changed constants"),
+    "check_key_reuse": _Option(False, _boolean, "raise where a random key is used a second time"),
     "disable_jit": _Option(False, _boolean, "run the functions given to jit as they are"),
+    "num_threads": _Option(0, _count_of_threads, "threads of compiled programs; 0 for one a core"),
     "numpy_dtype_promotion": _Option("standard", _one_of("standard"), "promotion of dtypes: NumPy's"),
     "traceback_filtering": _Option(
         "auto",

@@ -15,7 +15,7 @@ Four kinds of derivative, from which both modes follow:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -132,6 +132,7 @@ class Primitive:
     effect = False  # does something beside computing its results: its equations are kept, once each, and in order
     stages_itself = False  # writes its own equations (custom rules stage their functions first)
     higher_order = False  # carries jaxprs or callables; handles the traces itself
+    inlined: Any = None  # params -> the program that a call runs, which the compiler may write in its place, or None
     checked: bool | str = True  # the rule checker goes over its samples; a text says why it does not
     invariants: Any = None  # (outs, **params) -> what does not depend on choices, such as the signs of vectors
     hermitian_operands: tuple[int, ...] = ()  # operands of which one triangle is read, differentiated as Hermitian
@@ -192,6 +193,10 @@ class Primitive:
             f"primitive {self.name} has no {rule}",
             mend=f"define it on {type(self).__name__} in {self.module}",
         )
+
+    def operand_error(self, avals: Sequence[ShapedArray], params: dict[str, Any]) -> str | None:
+        """What the checker of jaxprs says of operands that the programs in the parameters do not take, if anything."""
+        return None
 
     def is_linear_in(self, k: int) -> bool:
         return self.linear or self.multilinear or k in self.linear_in

@@ -116,13 +116,24 @@ def _difference(z, x, y):
     return where(same, at_infinity, x - astype(where(same, 0, y), dtype_of(z)))
 
 
+def _logistic(x: Any) -> Any:
+    """1 / (1 + exp(-x)), exact to rounding in both tails, without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.maximum(small, np.greater_equal(x, 0)) / (1.0 + small)  # 1 or exp(x) over the sum
+
+
+logistic: Pointwise = also(
+    pointwise("logistic", _logistic, lambda y, x: y * logistic(-x), complex_ok=False),
+    sample(np.array([-800.0, -40.0, -1e-9, 40.0, 800.0]), name="tails"),
+)
+
 # the weight of an operand, exp(x - z), in a form that neither cancels nor overflows
 logaddexp: Pointwise = also(
     pointwise(
         "logaddexp",
         np.logaddexp,
-        lambda z, x, y: exp(-logaddexp(0.0, _difference(z, y, x))),
-        lambda z, x, y: exp(-logaddexp(0.0, _difference(z, x, y))),
+        lambda z, x, y: logistic(-_difference(z, y, x)),
+        lambda z, x, y: logistic(-_difference(z, x, y)),
         complex_ok=False,
     ),
     sample(
@@ -275,9 +286,14 @@ def _power_by_base(z, x, y):
     return where(both, 0, y * power(base, astype(y - 1, dtype_of(z))))
 
 
-def _power_by_exponent(z, x, _):
-    """log(x) x**y, with log(0) taken as 0."""
-    return z * log(astype(where(equal(x, 0), 1, x), dtype_of(z)))
+def _power_by_exponent(z, x, y):
+    """log(x) x**y, with log(0) taken as 0; so the mixed derivative, x**(y - 1) (1 + y log(x)), is 1 at (0, 1)."""
+    at_zero = equal(x, 0)
+    slope = z * log(astype(where(at_zero, 1, x), dtype_of(z)))
+    if not isinstance(x, Tracer):
+        return slope
+    # 0 at x = 0, with the derivative 1 where y is 1
+    return slope + astype(where(logical_and(at_zero, equal(y, 1)), x, 0), dtype_of(z))
 
 
 def _power_samples(rng):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from autodidax.core.avals import Masked
-from autodidax.core.interpreters import Tracer
+from autodidax.core.interpreters import Tracer, dtype_of
 from autodidax.core.primitive import pointwise, sample
 from autodidax.primitives.comparison import equal, logical_and, logical_or
+from autodidax.primitives.convert import astype
 from autodidax.primitives.select import where
 
 
@@ -27,7 +28,7 @@ def _share_of_numbers(t, z, own, other):
 def _part(t, chosen, own, other):
     tie = equal(own, other)
     if isinstance(tie, Tracer) or tie.any():
-        t = where(tie, 0.5 * t, t)
+        t = t * (1.0 - 0.5 * astype(tie, dtype_of(t)))
     return Masked(where(chosen, t, 0), chosen)
 
 

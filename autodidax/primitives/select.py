@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,26 @@ from autodidax.primitives import comparison
 
 _FLOATS = {float, np.float64}
 _CONDITIONS = {bool, np.bool_}
+_NUMBERS = {float, int}
+BITS = {np.dtype(np.float64): np.int64, np.dtype(np.float32): np.int32}
+MANY = 256  # entries from which the zeros of `where` are made by bits
+
+
+def or_zero(c: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """x where the condition holds, else 0, by the bits: faster than np.where, which branches at every entry.
+
+    Both are arrays; x is of single or double precision.
+    """
+    kind = BITS[x.dtype]
+    mask = np.negative(c.view(np.int8), dtype=kind)
+    out = np.empty(c.shape if c.shape == x.shape else np.broadcast(c, x).shape, x.dtype)
+    np.bitwise_and(x.view(kind), mask, out.view(kind))
+    return out
+
+
+def is_zero(y: Any) -> bool:
+    """Whether a value is the Python number 0 or 0.0, not -0.0."""
+    return type(y) in _NUMBERS and y == 0 and math.copysign(1.0, y) > 0
 
 
 class Where(Primitive):
@@ -28,6 +49,9 @@ class Where(Primitive):
     def impl(self, c, x, y):
         if type(c) in _CONDITIONS and type(x) in _FLOATS and type(y) in _FLOATS:
             return np.float64(x if c else y)
+        arrays = type(x) is np.ndarray and type(c) is np.ndarray and c.size >= MANY
+        if arrays and is_zero(y) and x.dtype in BITS and c.dtype == np.bool_:
+            return or_zero(c, x)
         out = np.where(c, x, y)
         return out if out.ndim else out[()]
 

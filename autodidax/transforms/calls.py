@@ -10,7 +10,7 @@ import numpy as np
 from autodidax.compile.program import compiled
 from autodidax.core.avals import Masked, is_inexact
 from autodidax.core.interpreters import Tracer, bind, dtype_of, get_aval, innermost_staging, shape_of
-from autodidax.core.jaxpr import ClosedJaxpr, has_effects, subjaxprs
+from autodidax.core.jaxpr import ClosedJaxpr, has_effects, misfit, subjaxprs
 from autodidax.core.primitive import Primitive, Sample
 from autodidax.primitives.convert import zeros_of
 from autodidax.primitives.elementwise import sin
@@ -144,6 +144,9 @@ class ProgramCall(HigherOrder):
     def abstract_eval(self, *avals: Any, jaxpr: ClosedJaxpr, name: str) -> list[Any]:
         return jaxpr.out_avals
 
+    def operand_error(self, avals: Sequence[Any], params: dict[str, Any]) -> str | None:
+        return misfit(params["name"], params["jaxpr"], avals)
+
     def trace_jvp(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         jaxpr, name = params["jaxpr"], params["name"]
         primals, tangents, active = split_tangents(trace, args)
@@ -256,4 +259,11 @@ def record_call(
     ]
 
 
-jit_p = ProgramCall("jit")
+class JitCall(ProgramCall):
+    """A jitted function's program, called in another."""
+
+    def inlined(self, params: dict[str, Any]) -> ClosedJaxpr:
+        return params["jaxpr"]
+
+
+jit_p = JitCall("jit")

@@ -15,7 +15,7 @@ from autodidax.core.interpreters import (
     dtype_of,
     get_aval,
 )
-from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.jaxpr import ClosedJaxpr, misfit
 from autodidax.primitives.shape import reduce_sum
 from autodidax.transforms.backward import backward, cast, transpose_record
 from autodidax.transforms.batching import BatchTrace, repeated
@@ -43,6 +43,12 @@ class _CustomCall(HigherOrder):
     def abstract_eval(self, *avals: Any, call_jaxpr: Any, **rules: Any) -> list[Any]:
         return call_jaxpr.out_avals
 
+    def operand_error(self, avals: Sequence[Any], params: dict[str, Any]) -> str | None:
+        return misfit(self.name, params["call_jaxpr"], avals)
+
+    def inlined(self, params: dict[str, Any]) -> ClosedJaxpr | None:
+        return params.get("call_jaxpr")
+
     def trace_linear(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         return params["fun"](*args)
 
@@ -53,7 +59,7 @@ class _CustomCall(HigherOrder):
             )
             if captured:
                 raise hidden_tracer(params["name"], captured[0])
-            params = params | {"fun": _program_function(program), "call_jaxpr": program}
+            params = params | {"fun": program_function(program), "call_jaxpr": program}
         return trace.emit(self, [trace.atom(x) for x in args], params, params["call_jaxpr"].out_avals)
 
 
@@ -116,7 +122,8 @@ class CustomJVPCall(_CustomCall):
         return [trace.box(o) for o in outs]
 
 
-def _program_function(program: ClosedJaxpr) -> Callable[..., list[Any]]:
+def program_function(program: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """The function that a program stands for."""
     return lambda *args: run(program, args)
 
 

@@ -9,6 +9,7 @@ import autodidax.numpy as anp
 from autodidax.core.avals import is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.core.primitive import registry
+from autodidax.errors import NondifferentiableError
 from autodidax.lax import convert_element_type
 from autodidax.scipy import linalg, special
 from tests.laws.programs import Builder, fitted, is_array, is_low, is_real, weights
@@ -292,8 +293,9 @@ def matrix(builder: Builder) -> bool:
 
 
 _SAMPLES: dict[str, list[Any]] = {}
-#: the derivative of the first is not that of its values, by definition; the second has none in its first operand
-LEFT_OUT = {"stop_gradient", "zeta"}
+_VARYING: dict[int, list[int]] = {}
+#: its derivative is not that of its values, by definition
+LEFT_OUT = {"stop_gradient"}
 
 
 def _samples(name: str) -> list[Any]:
@@ -301,6 +303,27 @@ def _samples(name: str) -> list[Any]:
         drawn = list(registry[name].samples(np.random.default_rng(5)))
         _SAMPLES[name] = [s for s in drawn if not s.nonsmooth and all(np.all(np.isfinite(a)) for a in s.args)]
     return _SAMPLES[name]
+
+
+def _varying(p: Any, s: Any) -> list[int]:
+    """The operands of a sample in which the primitive has derivatives, of first and second order."""
+    if id(s) not in _VARYING:
+        inexact = [i for i, a in enumerate(s.args) if is_inexact(dtype_of(a))]
+        _VARYING[id(s)] = [i for i in inexact if not _refuses(p, s, i)]
+    return _VARYING[id(s)]
+
+
+def _refuses(p: Any, s: Any, i: int) -> bool:
+    def f(x: Any) -> Any:
+        out = p(*s.args[:i], x, *s.args[i + 1 :], **s.params)
+        return [y for y in (out if p.multiple_results else [out]) if is_inexact(dtype_of(y))]
+
+    x = s.args[i]
+    try:
+        ad.jvp(lambda x: ad.jvp(f, (x,), (x,))[1], (x,), (x,))
+    except NondifferentiableError:
+        return True
+    return False
 
 
 def _drawn() -> list[str]:
@@ -317,11 +340,8 @@ def from_registry(builder: Builder) -> bool:
     if not samples or k is None:
         return False
     s = builder.choose(samples)
-    inexact = [i for i, a in enumerate(s.args) if is_inexact(dtype_of(a))]
-    if inexact:
-        chosen = [i for i in inexact if builder.chance(0.7)] or [builder.choose(inexact)]
-    else:
-        chosen = []
+    varying = _varying(p, s)
+    chosen = [i for i in varying if builder.chance(0.7)] or ([builder.choose(varying)] if varying else [])
     builder.narrows |= any(is_low(a) for a in s.args)
 
     def run(x: Any) -> Any:
