@@ -12,6 +12,8 @@ from autodidax.compile.kernels import REDUCTIONS, size_of
 from autodidax.core.jaxpr import JaxprEqn, Literal
 from autodidax.primitives.select import BITS, MANY, is_zero, or_zero
 
+LARGE_PRODUCT = 1 << 20  # entries of one operand times those of the other
+
 Expression = Callable[[Names, JaxprEqn, list[str]], str | None]
 
 
@@ -72,7 +74,13 @@ def _reduce(names: Names, eqn: JaxprEqn, args: list[str]) -> str | None:
 def _matmul(names: Names, eqn: JaxprEqn, args: list[str]) -> str | None:
     if not all(a.aval.shape for a in eqn.invars):
         return None
-    return f"{names.function('matmul', np.matmul)}({', '.join(args)})"
+    name = names.function("matmul", np.matmul)
+    x, y = eqn.invars
+    if len(x.aval.shape) > 2 and len(y.aval.shape) == 2 and size_of(x.aval) * size_of(y.aval) >= LARGE_PRODUCT:
+        # one product in the place of a stack of them: BLAS may add in another order
+        width = x.aval.shape[-1]
+        return f"{name}({args[0]}.reshape({(-1, width)!r}), {args[1]}).reshape({eqn.outvars[0].aval.shape!r})"
+    return f"{name}({', '.join(args)})"
 
 
 def choice(names: Names, eqn: JaxprEqn, args: list[str]) -> str:

@@ -15,6 +15,7 @@ from autodidax.compile.kernels import into, is_fresh, size_of, ufunc_of
 from autodidax.compile.passes import optimized
 from autodidax.compile.program import Compiled, backends
 from autodidax.compile.scalars import ScalarProgram, is_small
+from autodidax.core.collector import collector_paused
 from autodidax.core.jaxpr import ClosedJaxpr, JaxprEqn, Literal, last_uses
 
 BUFFER = 4096  # bytes from which writing into a buffer is faster than making a new array
@@ -149,11 +150,12 @@ class _Emission:
 
 def compile_numpy(closed: ClosedJaxpr) -> Compiled:
     """Emit and compile the program of a jaxpr."""
-    simplified = optimized(closed)
-    if is_small(simplified):
-        program = ScalarProgram(simplified)
-        return _loaded(program.source(), program.names.namespace | {"in_numpy": _OnDemand(simplified)})
-    return _with_arrays(simplified)
+    with collector_paused():
+        simplified = optimized(closed)
+        if is_small(simplified):
+            program = ScalarProgram(simplified)
+            return _loaded(program.source(), program.names.namespace | {"in_numpy": _OnDemand(simplified)})
+        return _with_arrays(simplified)
 
 
 def _with_arrays(closed: ClosedJaxpr) -> Compiled:

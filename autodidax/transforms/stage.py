@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
+from autodidax.core.collector import collector_paused
 from autodidax.core.interpreters import AbstractTracer, Trace, Tracer, get_aval, is_ended, is_quiet, leaked
 from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from autodidax.core.sources import scopes, staged_mark
@@ -93,7 +94,11 @@ class StageTrace(Trace):
             return self.emit(p, atoms, params, list(out))
         if len(atoms) == 2 and out.dtype.kind in "iu":
             check_literals(atoms, out.dtype)
-        return self.emit(p, atoms, params, [out])[0]
+        # as `emit` does, without its lists
+        quiet, result, var = is_quiet(), new(StageTracer), Var(out)
+        result._trace, result.val, result.node = self, out, var
+        self.eqns.append(JaxprEqn(p, atoms, [var], params, quiet, staged_mark(p.name, quiet, self._outer_scopes)))
+        return result
 
     def emit(self, p: Any, atoms: list[Any], params: dict[str, Any], avals: list[ShapedArray]) -> list[Any]:
         """Write one equation and return the tracers of its outputs."""
@@ -147,7 +152,7 @@ def stage(
 
     Returns the program and the tracers of enclosing transforms that it uses: they are its first inputs, in order.
     """
-    with StageTrace(transform, name, arg_names) as trace:
+    with collector_paused(), StageTrace(transform, name, arg_names) as trace:
         tracers = [trace.input(a) for a in avals]
         trace.inputs = [t.node for t in tracers]
         outs = fun(*tracers)
