@@ -173,6 +173,6 @@ def _reshape(eqn: JaxprEqn, made: Definitions) -> Any:
     return None if inner is None else _instead(eqn, "reshape", x, **eqn.params)
 
 
-@rule("broadcast_to", "convert_element_type")
+@rule("broadcast_to", "convert_element_type", "name")
 def _unchanged(eqn: JaxprEqn, made: Definitions) -> Any:
     return eqn.invars[0] if _same(eqn.invars[0], eqn.outvars[0].aval) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from autodidax.compile import constants, dead_code, inlining, simplification
+from autodidax.compile.clusters import gather
 from autodidax.core.jaxpr import ClosedJaxpr
 
 Pass = Callable[[ClosedJaxpr], ClosedJaxpr]
@@ -19,8 +20,8 @@ PASSES: dict[str, Pass] = {
 
 
 def stages(closed: ClosedJaxpr) -> Iterator[tuple[str, ClosedJaxpr]]:
-    """The program after each pass, by its name."""
-    for name, run in PASSES.items():
+    """The program after each pass, by its name; at last with its clusters."""
+    for name, run in {**PASSES, "clusters": gather}.items():
         closed = run(closed)
         yield name, closed
 

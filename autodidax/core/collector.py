@@ -1,4 +1,4 @@
-"""Python's garbage collector, paused while a program is written: it would look through all that is new, again and again."""
+"""Python's garbage collector, paused while a program is written: it would look at every new object many times."""
 
 from __future__ import annotations
 

@@ -10,6 +10,8 @@ from typing import Any, overload
 import numpy as np
 
 from autodidax import errors, tree
+from autodidax.compile.cost import cost_of
+from autodidax.compile.passes import stages
 from autodidax.compile.program import compiled
 from autodidax.config import config
 from autodidax.core.avals import PYTHON_SCALARS, ShapedArray
@@ -57,6 +59,14 @@ class Lowered:
         """The staged program, printed."""
         return str(self._program)
 
+    def cost_analysis(self) -> dict[str, int]:
+        """What the program costs as it was traced: flops, transcendentals, bytes accessed, peak memory (in bytes)."""
+        return cost_of(self._program).as_dict()
+
+    def passes(self) -> list[tuple[str, ClosedJaxpr, dict[str, int]]]:
+        """The compiler's passes in order: name, the program after it, and what that costs."""
+        return [(name, program, cost_of(program).as_dict()) for name, program in stages(self._program)]
+
     def compile(self) -> CompiledFunction:
         """The compiled program, callable with arguments of the same signature."""
         return CompiledFunction(self._program, self._in_tree, self._out_tree, self._captured, self._name)
@@ -79,6 +89,11 @@ class CompiledFunction:
         return compiled(self._program).source()
 
     as_text = source
+
+    def cost_analysis(self) -> dict[str, int]:
+        """What the program costs after the passes: flops, transcendentals, bytes accessed, peak memory (in bytes)."""
+        *_, (_, program) = stages(self._program)
+        return cost_of(program).as_dict()
 
     @boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

@@ -362,16 +362,6 @@ def rearranged(closed: ClosedJaxpr, inputs: Sequence[Any], outputs: Sequence[int
     return ClosedJaxpr(Jaxpr(jaxpr.constvars, invars, list(outvars), jaxpr.eqns), closed.consts)
 
 
-def forward_alone(split: Split, n_out: int) -> ClosedJaxpr:
-    """The program of a split's original outputs alone: what the rules in it say that the forward pass does."""
-    first = split.first
-    if "forward alone" not in first.derived:
-        jaxpr = first.jaxpr
-        consts = dict(zip(jaxpr.constvars, first.consts, strict=True))
-        first.derived["forward alone"] = close(jaxpr.invars, jaxpr.outvars[:n_out], jaxpr.eqns, consts)
-    return first.derived["forward alone"]
-
-
 def residuals_again(split: Split, n_out: int) -> ClosedJaxpr | None:
     """The program of a split's residuals alone, from the original inputs and without effects; None where a residual
     depends on what an effect returned."""

@@ -213,7 +213,7 @@ class TestMakeJaxpr:
 
     def test_constants(self):
         program = make_jaxpr(lambda x: x * X)(X)
-        assert str(program).startswith("{ lambda a:f64[3] ; b:f64[3]. let")
+        assert str(program).startswith("{ lambda a:f64[3]; b:f64[3]. let")
         np.testing.assert_array_equal(program.consts[0], X)
 
     def test_static_and_shape(self):
