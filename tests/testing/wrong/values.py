@@ -90,7 +90,10 @@ def trapezoid_vjp(x, ct, *, ends=0.5):
 
 def sinc_slope(x, *, scale=np.pi):
     with np.errstate(all="ignore"):
-        return np.where(x == 0, 0.0, (np.cos(np.pi * x) - np.sinc(x)) / np.where(x == 0, 1, x) * (scale / np.pi))
+        quotient = (np.cos(np.pi * x) - np.sinc(x)) / np.where(x == 0, 1, x)
+        z = (np.pi * x) ** 2
+        series = np.pi**2 * x * (-1 / 3 + z / 30 - z * z / 840)  # where the difference has lost its digits
+        return np.where(np.abs(x) < 1e-2, series, quotient) * (scale / np.pi)
 
 
 CASES = [
