@@ -68,6 +68,7 @@ _OPTIONS = {
     "check_side_effects": _Option(False, _boolean, "warn of side effects of traced functions, of changed constants"),
     "check_key_reuse": _Option(False, _boolean, "raise where a random key is used a second time"),
     "disable_jit": _Option(False, _boolean, "run the functions given to jit as they are"),
+    "explain_cache_misses": _Option(False, _boolean, "log why a jitted function is traced (again), and where"),
     "num_threads": _Option(0, _count_of_threads, "threads of compiled programs; 0 for one a core"),
     "numpy_dtype_promotion": _Option("standard", _one_of("standard"), "promotion of dtypes: NumPy's"),
     "traceback_filtering": _Option(

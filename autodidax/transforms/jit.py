@@ -30,6 +30,7 @@ from autodidax.transforms.boundary import (
     unshared,
     wrapping,
 )
+from autodidax.transforms.cache_misses import explain_miss
 from autodidax.transforms.calls import jit_p, waits_for_program
 from autodidax.transforms.closures import reaches_tracer
 from autodidax.transforms.side_effects import Constants
@@ -213,6 +214,8 @@ def jit(
             entry = own.get(key)
             if entry is None or (open_transforms and reaches_tracer(fun)):
                 avals = [get_aval(x) for x in leaves]
+                if config.explain_cache_misses:
+                    explain_miss(name_of(fun), key, list(own), leaf_names(fun, dynamic, new_kwargs))
                 program, captured, out_tree = stage_call("jit", fun, dynamic, new_kwargs, static, avals)
                 entry = program, out_tree, captured, Constants(fun) if config.check_side_effects else None
                 if not captured:
