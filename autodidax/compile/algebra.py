@@ -49,7 +49,7 @@ def _same(a: Atom, aval: ShapedArray) -> bool:
 
 def _is(a: Atom, number: float) -> bool:
     """Whether an operand is this number, the sign of a zero included."""
-    if type(a) is not Literal or np.ndim(a.val):
+    if type(a) is not Literal or a.aval.dtype.kind not in "fi":
         return False
     return bool(a.val == number) and (number != 0 or bool(np.signbit(a.val) == np.signbit(number)))
 

@@ -198,11 +198,12 @@ class ScalarProgram:
         text = f"{names.function('array', np.array)}([{', '.join(cells)}])"
         return text if len(aval.shape) == 1 else f"{text}.reshape({aval.shape!r})"
 
-    def operand(self, a: Any) -> list[str]:
+    def operand(self, a: Any, dtype: Any = None) -> list[str]:
+        """The entries of an operand; a number as a float where the result has this dtype."""
         if type(a) is not Literal:
             return self.cells[a]
-        value = a.val
-        return [self.text(value.item() if isinstance(value, np.generic) else value)]
+        value = a.val.item() if isinstance(a.val, np.generic) else a.val
+        return [self.text(float(value) if dtype == _FLOAT and type(value) is int else value)]
 
     def text(self, value: Any) -> str:
         """A number as it is written."""
@@ -227,9 +228,9 @@ class ScalarProgram:
                 cells[k] = self.fresh()
                 self.lines.append(f"{cells[k]} = {cell}")
 
-    def spread(self, a: Any, shape: tuple[int, ...]) -> list[str]:
+    def spread(self, a: Any, shape: tuple[int, ...], dtype: Any = None) -> list[str]:
         """The entries of an operand, broadcast to a shape."""
-        cells = self.operand(a)
+        cells = self.operand(a, dtype)
         own = a.aval.shape
         if own == shape:
             return cells
@@ -257,6 +258,8 @@ class ScalarProgram:
         if not _is_own(eqn):
             return self.by_numpy(eqn)
         out = eqn.outvars[0]
+        if name in _MOVING and any(a.aval.dtype != out.aval.dtype for a in eqn.invars):
+            return self.by_numpy(eqn)
         if name in _MOVING:
             for operand in eqn.invars:
                 self.named(operand)
@@ -280,9 +283,10 @@ class ScalarProgram:
             for operand in eqn.invars:
                 if name == "square" or operand.aval.shape != shape:
                     self.named(operand)
-            operands = [self.spread(a, shape) for a in eqn.invars]
-            if not all(_is_double(a) for a in eqn.invars) and name in _ARITHMETIC:
+            numbers = eqn.invars[1:] if name == "where" else eqn.invars
+            if out.aval.dtype == _FLOAT and not all(map(_is_double, numbers)):
                 return self.by_numpy(eqn)
+            operands = [self.spread(a, shape, out.aval.dtype) for a in eqn.invars]
             cells = [_written(name, xs, eqn.quiet) for xs in zip(*operands, strict=True)]
         self.bind(out, cells)
         return None

@@ -123,6 +123,11 @@ class Masked:
         self.mask = mask
 
 
+#: how to make numbers of dates and durations
+TIMES = {
+    "M": "subtract a date and divide by a unit: (t - t[0]) / np.timedelta64(1, 's') holds seconds, as numbers",
+    "m": "divide durations by a unit: t / np.timedelta64(1, 's') holds seconds, as numbers",
+}
 PYTHON_SCALARS = {float: np.dtype(np.float64), int: np.dtype(np.int64), complex: np.dtype(np.complex128)}
 _BOOL = np.dtype(bool)
 _scalar_avals: dict[type, ShapedArray] = {
@@ -147,7 +152,9 @@ def plain_aval(x: Any) -> ShapedArray:
     if x.dtype.kind not in "biufcV":
         raise errors.DtypeError(
             f"a value of dtype {x.dtype} cannot be traced",
-            mend="pass numbers or booleans; keep strings and objects out of the traced arguments",
+            mend=TIMES.get(
+                x.dtype.kind, "pass numbers or booleans; keep strings and objects out of the traced arguments"
+            ),
         )
     return ShapedArray(x.shape, x.dtype)
 

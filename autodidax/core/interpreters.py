@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.avals import PYTHON_SCALARS, ShapedArray, broadcast_shapes, plain_aval
+from autodidax.core.avals import PYTHON_SCALARS, TIMES, ShapedArray, broadcast_shapes, plain_aval
 from autodidax.core.explanations import dtype_mend, explanation
 from autodidax.tree.nodes import LEAF_TYPES
 
@@ -303,6 +303,8 @@ def op1(p: Any, impl: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 _NUMBERS = {float, int, complex, bool, *(t for t in np.sctypeDict.values() if np.dtype(t).kind in "biufc")}
+#: of dtypes that are not those of numbers, though NumPy multiplies some of them by numbers: objects, durations, texts
+_NO_NUMBERS = frozenset(np.dtype(char).num for char in "OSUMm")
 
 
 _ARITHMETIC = ("__add__", "__mul__", "__matmul__", "__pow__", "__array_ufunc__")
@@ -346,6 +348,8 @@ def plain_operand(x: Any) -> Any:
             return x
         if callable(plain):
             mend = "call the function first, as f(x)"
+        elif x.dtype.kind in TIMES:
+            mend = TIMES[x.dtype.kind]
         if isinstance(plain, ndarray):
             what = f"{what} (dtype {x.dtype})"
     raise errors.DtypeError(f"a traced value meets an operand of type {what}, which is no array of numbers", mend=mend)
@@ -376,7 +380,7 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
                     trace = other
             else:
                 t = type(y)
-                if t is not float and (t is not ndarray or y.dtype.hasobject) and t not in _NUMBERS:
+                if t is not float and (t is not ndarray or y.dtype.num in _NO_NUMBERS) and t not in _NUMBERS:
                     _refuse_repetition(p, x, t, counts_first=True)
                     y = plain_operand(y)
                     if y is NotImplemented:
@@ -384,7 +388,7 @@ def op2(p: Any, impl: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         elif isinstance(y, Tracer):
             trace = y._trace
             t = type(x)
-            if t is not float and (t is not ndarray or x.dtype.hasobject) and t not in _NUMBERS:
+            if t is not float and (t is not ndarray or x.dtype.num in _NO_NUMBERS) and t not in _NUMBERS:
                 _refuse_repetition(p, y, t, counts_first=False)
                 x = plain_operand(x)
                 if x is NotImplemented:

@@ -32,6 +32,9 @@ _OTHER = {
     "numpy.r_": "write anp.r_[...], with autodidax.numpy as anp",
     "numpy.c_": "write anp.c_[...], with autodidax.numpy as anp",
     "numpy.vectorize": "write anp.vectorize(f), with autodidax.numpy as anp, or apply autodidax.vmap to the function",
+    "numpy.ma": "keep the mask apart: write np.where(mask, 0.0, x), with mask True where an entry does not count, and "
+    "reductions as np.sum(x, where=~mask)",
+    "numpy.testing": "compare plain values: what the transformed function returns, or stop_gradient(x) under grad",
     "numpy.random": "draw plain random numbers outside of the transformed function, and compute with them inside",
 }
 # functions that write into an argument
@@ -72,6 +75,7 @@ ALTERNATIVES: dict[Any, str] = {
     np.nditer: _LOOP,
     np.nested_iters: _LOOP,
     np.ndenumerate: _LOOP,
+    np.lib.stride_tricks.as_strided: "write np.lib.stride_tricks.sliding_window_view, np.broadcast_to, or x[index]",
 }
 # functions of which the traced argument is a size, for programs that are written before it is known
 SIZES = {
@@ -96,6 +100,21 @@ _ROOT = (
     "differentiate the equation in place of the iterations: lax.custom_root(f, x, {solve}, "
     "lambda g, y: y / g(1.0)) for a number x (its docstring has the form for arrays)"
 )
+# numpy.polynomial's functions and the parts of its classes, whose coefficients c begin with the lowest power
+_SERIES = {
+    "mapdomain": "write np.polyval(p.convert(kind=np.polynomial.Polynomial).coef[::-1], x) for p(x)",
+    "getdomain": "write np.polyfit(x, y, deg)[::-1]",
+    "as_series": "keep the coefficients in an array c, lowest power first, and write np.polyval(c[::-1], x) for p(x)",
+    "polyval": "write np.polyval(c[::-1], x)", "polyroots": "write np.roots(c[::-1])",
+    "polyfit": "write np.polyfit(x, y, deg)[::-1]", "polyfromroots": "write np.poly(roots)[::-1]",
+    "polyder": "write np.polyder(c[::-1], m)[::-1]", "polyint": "write np.polyint(c[::-1], m)[::-1]",
+    **{f"poly{name}": f"write np.poly{name}(c1[::-1], c2[::-1])[::-1]" for name in ("add", "sub", "mul")},
+    "polyvander": "write np.vander(x, deg + 1, increasing=True)",
+    **{f"{basis}val": f"write {basis}vander(x, len(c) - 1) @ c, for an x that is not traced"
+       for basis in ("cheb", "leg", "herm", "herme", "lag")},
+    **{f"{basis}fit": f"write np.linalg.lstsq({basis}vander(x, deg), y)[0], for an x that is not traced"
+       for basis in ("cheb", "leg", "herm", "herme", "lag")},
+}  # fmt: skip
 _CONSTANT = {True: "give it stop_gradient(x)", False: "call it with pure_callback"}
 
 
@@ -230,9 +249,10 @@ def twin(name: str) -> str | None:
 
 def mend_for(name: str, listed: bool, known: bool) -> str:
     """What to write in the place of a call of this function; `known`: the traced value exists, as under grad."""
-    if name in _OTHER:
-        return _OTHER[name]
     module, _, short = name.rpartition(".")
+    for whole in (name, "numpy.ma" if name.startswith("numpy.ma.") else module):
+        if whole in _OTHER and whole != "numpy.random":
+            return _OTHER[whole]
     function = getattr(sys.modules.get(module), short, None)
     if function is not None and function in WRITERS:
         return WRITERS[function]
@@ -249,6 +269,8 @@ def mend_for(name: str, listed: bool, known: bool) -> str:
         return ALTERNATIVES[function]
     if module == "scipy.optimize" and short in _ROOTS:
         return _ROOT.format(name=name, solve=f"lambda f, x: {name}(f, {_ROOTS[short]})")
+    if module.startswith("numpy.polynomial.") and short in _SERIES:
+        return _SERIES[short]
     if name == "scipy.integrate.solve_ivp":
         return (
             "write autodidax.scipy.integrate.odeint(lambda y, t: ..., y0, t), which has derivatives in y0, t and more"

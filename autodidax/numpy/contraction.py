@@ -6,13 +6,25 @@ import functools
 import math
 import operator
 import string
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import dtype_of, shape_of
-from autodidax.numpy.dispatch import axis_of, given, numpy_function, operand, refuse, refuse_out, strong
+from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.numpy.dispatch import (
+    CASTING,
+    axis_of,
+    check_casting,
+    extended,
+    given,
+    numpy_function,
+    operand,
+    refuse,
+    refuse_out,
+    strong,
+)
 from autodidax.primitives import contraction
 from autodidax.primitives.convert import astype, conj
 from autodidax.primitives.elementwise import multiply
@@ -23,28 +35,52 @@ def _flat(x: Any) -> Any:
     return reshape(x, shape=(math.prod(shape_of(x)),))
 
 
-@numpy_function
+PRECISION = ("precision", "preferred_element_type")
+
+
+def in_preferred_dtype(product: Callable[..., Any], arrays: Any, dtype: Any = None) -> Any:
+    """A product in its own dtype, or with jax.numpy's `preferred_element_type` accumulated and returned in that one.
+
+    The keyword `precision`, which stands beside it, has no effect: NumPy's products always have full precision.
+    """
+    arrays = [operand(x) for x in arrays]
+    if dtype is None:
+        return product(*arrays)
+    dtype = np.dtype(dtype)
+    working = np.result_type(dtype, *map(dtype_of, arrays))
+    if working.kind == "c" and dtype.kind != "c":
+        raise errors.DtypeError(
+            f"{dtype} is no dtype for the product of complex numbers",
+            mend="give a complex dtype, or take the real part",
+        )
+    return astype(product(*[astype(x, working) for x in arrays]), dtype)
+
+
+@extended(*PRECISION)
 def matmul(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     """Matrix product: (..., n, k), (..., k, m) -> (..., n, m).
 
-    Source: numpy.matmul.
+    Source: numpy.matmul, jax.numpy.matmul.
     """
     if out is None and not options:
         return contraction.matmul.op(operand(x1), operand(x2))
     refuse_out("matmul", out)
-    return contraction.matmul(*_typed("matmul", (x1, x2), options))
+    return in_preferred_dtype(contraction.matmul, *_typed("matmul", (x1, x2), options))
 
 
-def _typed(name: str, arrays: Any, options: dict[str, Any]) -> list[Any]:
-    """The operands in the dtype that the keyword `dtype` asks for, where it is given."""
-    dtype = options.pop("dtype", None)
+def _typed(name: str, arrays: Any, options: dict[str, Any]) -> tuple[list[Any], Any]:
+    """The operands, in the dtype that the keyword `dtype` asks for, and the dtype that jax.numpy's keyword prefers."""
+    dtype, preferred = options.pop("dtype", None), options.pop("preferred_element_type", None)
+    options.pop("precision", None)
+    if "casting" in options:
+        check_casting(options["casting"])
     refuse(name, **{k: v for k, v in options.items() if (k, v) not in _DEFAULTS})
     arrays = [operand(x) for x in arrays]
-    return [astype(x, dtype) for x in arrays] if given(dtype) else arrays
+    return [astype(x, dtype) for x in arrays] if given(dtype) else arrays, preferred
 
 
 _DEFAULTS = (
-    ("casting", "same_kind"), ("casting", "safe"), ("subok", True), ("keepdims", False),
+    *(("casting", casting) for casting in CASTING), ("subok", True), ("keepdims", False),
     *(("order", order) for order in "KCAF"),  # traced values have no layout in memory to choose
 )  # fmt: skip
 
@@ -56,7 +92,7 @@ def matvec(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     Source: numpy.matvec.
     """
     refuse_out("matvec", out)
-    x, y = _typed("matvec", (x1, x2), options)
+    (x, y), _ = _typed("matvec", (x1, x2), options)
     _require_axes("matvec", shape_of(x), shape_of(y))
     return _drop(contraction.matmul(x, expand_dims(y, (len(shape_of(y)),))), -1)
 
@@ -68,7 +104,7 @@ def vecmat(x1: Any, x2: Any, /, out: Any = None, **options: Any) -> Any:
     Source: numpy.vecmat.
     """
     refuse_out("vecmat", out)
-    x, y = _typed("vecmat", (x1, x2), options)
+    (x, y), _ = _typed("vecmat", (x1, x2), options)
     _require_axes("vecmat", shape_of(y), shape_of(x))
     return _drop(contraction.matmul(expand_dims(conj(x), (len(shape_of(x)) - 1,)), y), -2)
 
@@ -87,14 +123,20 @@ def _drop(x: Any, axis: int) -> Any:
     return reshape(x, shape=tuple(shape))
 
 
-@numpy_function
+@extended(*PRECISION)
 def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, keepdims: bool = False, **options: Any) -> Any:
     """Sums over one axis of conj(x1) x2: (..., k), (..., k) -> (...).
 
-    Source: numpy.vecdot.
+    Source: numpy.vecdot, jax.numpy.vecdot.
     """
     refuse_out("vecdot", out)
-    x, y = _typed("vecdot", (x1, x2), options)
+    if not isinstance(keepdims, bool | Tracer):
+        raise TypeError("'keepdims' must be a boolean")
+    arrays, preferred = _typed("vecdot", (x1, x2), options)
+    return in_preferred_dtype(lambda x, y: _vecdot(x, y, axis, keepdims), arrays, preferred)
+
+
+def _vecdot(x: Any, y: Any, axis: int, keepdims: bool) -> Any:
     nx, ny = (shape_of(a)[axis_of(axis, len(shape_of(a)))] for a in (x, y))
     if nx != ny:
         raise errors.ShapeError(
@@ -106,13 +148,15 @@ def vecdot(x1: Any, x2: Any, /, out: Any = None, *, axis: int = -1, keepdims: bo
     return expand_dims(total, (k,)) if keepdims else total
 
 
-@numpy_function
-def dot(a: Any, b: Any, out: Any = None) -> Any:
+@extended(*PRECISION)
+def dot(a: Any, b: Any, out: Any = None, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sum of products over the last axis of a and the second to last (or only) one of b; a scalar multiplies.
 
-    Source: numpy.dot.
+    Source: numpy.dot, jax.numpy.dot.
     """
     refuse_out("dot", out)
+    if preferred_element_type is not None:
+        return in_preferred_dtype(dot, (a, b), preferred_element_type)
     a, b = operand(a), operand(b)
     rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
     if rank_a == 0 or rank_b == 0:
@@ -122,21 +166,23 @@ def dot(a: Any, b: Any, out: Any = None) -> Any:
     return tensordot(a, b, ((rank_a - 1,), (rank_b - 2,)))
 
 
-@numpy_function
-def vdot(a: Any, b: Any, /) -> Any:
+@extended(*PRECISION)
+def vdot(a: Any, b: Any, /, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sum of conj(a) b over all entries, in C order.
 
-    Source: numpy.vdot.
+    Source: numpy.vdot, jax.numpy.vdot.
     """
-    return contraction.matmul(_flat(conj(operand(a))), _flat(operand(b)))
+    return in_preferred_dtype(lambda a, b: contraction.matmul(_flat(conj(a)), _flat(b)), (a, b), preferred_element_type)
 
 
-@numpy_function
-def inner(a: Any, b: Any, /) -> Any:
+@extended(*PRECISION)
+def inner(a: Any, b: Any, /, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sums of products over the last axes: (..., k), (..., k) -> (..., ...); a scalar multiplies.
 
-    Source: numpy.inner.
+    Source: numpy.inner, jax.numpy.inner.
     """
+    if preferred_element_type is not None:
+        return in_preferred_dtype(inner, (a, b), preferred_element_type)
     a, b = operand(a), operand(b)
     rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
     if rank_a == 0 or rank_b == 0:
@@ -173,12 +219,14 @@ def kron(a: Any, b: Any) -> Any:
     return reshape(spread_a * spread_b, shape=tuple(n * m for n, m in zip(sizes_a, sizes_b, strict=True)))
 
 
-@numpy_function
-def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
+@extended(*PRECISION)
+def tensordot(a: Any, b: Any, axes: Any = 2, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sum of products over pairs of axes: the last `axes` of a with the first of b, or two lists of axes.
 
-    Source: numpy.tensordot.
+    Source: numpy.tensordot, jax.numpy.tensordot.
     """
+    if preferred_element_type is not None:
+        return in_preferred_dtype(lambda a, b: tensordot(a, b, axes), (a, b), preferred_element_type)
     a, b = operand(a), operand(b)
     shape_a, shape_b = shape_of(a), shape_of(b)
     axes_a, axes_b = _axis_pairs(axes, len(shape_a), len(shape_b))
@@ -217,7 +265,7 @@ def _ordered(x: Any, order: list[int]) -> Any:
     return x if order == list(range(len(order))) else transpose(x, permutation=tuple(order))
 
 
-@numpy_function
+@extended(*PRECISION)
 def einsum(*operands: Any, out: Any = None, optimize: Any = False, **options: Any) -> Any:
     """Sum of products over labelled axes, as in einsum("ij,jk->ik", a, b); also with ellipses, without an output, and
     with labels as lists of integers after each operand.
@@ -225,15 +273,15 @@ def einsum(*operands: Any, out: Any = None, optimize: Any = False, **options: An
     More than two operands are contracted pair by pair, in the order that `optimize` gives, else the one that
     numpy.einsum_path finds; so are their derivatives.
 
-    Source: numpy.einsum.
+    Source: numpy.einsum, jax.numpy.einsum.
     """
     refuse_out("einsum", out)
     subscripts, arrays = _subscripts_first(operands)
-    values = _typed("einsum", arrays, options)
+    values, preferred = _typed("einsum", arrays, options)
     canonical = _canonical(subscripts, tuple(len(shape_of(x)) for x in values))
     if len(values) <= 2:
-        return contraction.einsum(*values, subscripts=canonical)
-    return _pair_by_pair(canonical, values, optimize)
+        return in_preferred_dtype(lambda *values: contraction.einsum(*values, subscripts=canonical), values, preferred)
+    return in_preferred_dtype(lambda *values: _pair_by_pair(canonical, list(values), optimize), values, preferred)
 
 
 def _subscripts_first(operands: Any) -> tuple[str, Any]:

@@ -250,7 +250,14 @@ stale, where NumPy has a name that is missing here, and where a class is not tru
 
 Keywords that `jax.numpy` adds: `size=` and `fill_value=` of functions whose results have sizes that depend on values,
 `inplace=False` of those that write, `length=` of `bincount`, `total_repeat_length=` of `repeat`, `mode=` and
-`fill_value=` of `take` and `take_along_axis`.
+`fill_value=` of `take` and `take_along_axis`, `wrap_negative_indices=` of the latter, `preferred_element_type=` of
+products and convolutions, `descending=` of `sort` and `argsort`, `promote_integers=` of `sum` and `prod`,
+`trim_leading_zeros=` of `polymul` and `polydiv`, `strip_zeros=` of `roots`, `symmetrize_input=` of `cholesky`, `eigh`
+and `eigvalsh` (by default one triangle is read, as in NumPy), `numpy_resid=` of `lstsq`, `subset_by_index=` of `svd`,
+`assume_unique_indices=` of `delete`, `dtype=` of `argsort`, `dstack`, `fftfreq`, `rfftfreq` and `ravel_multi_index`.
+Accepted, without an effect: `precision=`, `method=` (`searchsorted`, `digitize`, `isin`, `slogdet`), `unroll=`
+(`polyval`), `unique_indices=` and `indices_are_sorted=` (`take`). `out_sharding=` is not accepted, nor is `device=`
+where NumPy lacks it: there is one device.
 """
 
 

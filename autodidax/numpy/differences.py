@@ -8,7 +8,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import dtype_of, shape_of
-from autodidax.numpy.dispatch import NoValue, axis_of, numpy_function, operand
+from autodidax.numpy.dispatch import NoValue, axis_of, extended, numpy_function, operand
 from autodidax.numpy.joining import concatenate, stack
 from autodidax.numpy.reductions import sum as sum_of
 from autodidax.numpy.shaping import broadcast_to, moveaxis, ravel
@@ -181,11 +181,11 @@ def cross(a: Any, b: Any, axisa: Any = -1, axisb: Any = -1, axisc: Any = -1, axi
     return moveaxis(out, -1, axisc)
 
 
-@numpy_function
-def polyval(p: Any, x: Any) -> Any:
-    """The polynomial with coefficients p, highest power first, at x, by Horner's scheme.
+@extended("unroll")
+def polyval(p: Any, x: Any, *, unroll: int = 16) -> Any:
+    """The polynomial with coefficients p, highest power first, at x, by Horner's scheme. `unroll` has no effect.
 
-    Source: numpy.polyval.
+    Source: numpy.polyval, jax.numpy.polyval.
     """
     p, x = operand(p), operand(x)
     if not shape_of(p):

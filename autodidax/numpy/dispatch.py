@@ -39,8 +39,17 @@ def numpy_function(traced: Callable[..., Any]) -> Callable[..., Any]:
     return function_for(getattr(np, traced.__name__))(traced)
 
 
-def function_for(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """As `numpy_function`, for a NumPy function that is found elsewhere than under numpy."""
+def extended(*keywords: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `numpy_function`, for a function with keywords of jax.numpy's that NumPy's lacks: where one of them is given,
+    `traced` computes on plain arguments too."""
+    return lambda traced: function_for(getattr(np, traced.__name__), keywords)(traced)
+
+
+def function_for(
+    plain: Callable[..., Any], keywords: tuple[str, ...] = ()
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `numpy_function`, for a NumPy function found elsewhere than in numpy; `keywords` as in `extended`."""
+    added = frozenset(keywords)
 
     def decorate(traced: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(traced)
@@ -60,6 +69,8 @@ def function_for(plain: Callable[..., Any]) -> Callable[[Callable[..., Any]], Ca
                     if type(x) not in _PLAIN and holds_tracer(x):
                         refuse_texts(plain.__name__, kwargs)
                         return traced(*args, **kwargs)
+                if added and not added.isdisjoint(kwargs):
+                    return traced(*args, **kwargs)
             return plain(*args, **kwargs)
 
         function.numpy_function = plain  # type: ignore[attr-defined]  # what it stands for, see protocols
@@ -167,6 +178,32 @@ def reduction_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 def given(value: Any) -> bool:
     """Whether an optional argument was given."""
     return value is not None and value is not NoValue
+
+
+def kept(keepdims: Any) -> bool:
+    """Whether reduced axes stay as axes of size 1; for what is neither a boolean nor an integer NumPy's TypeError."""
+    if keepdims is False or keepdims is NoValue:
+        return False
+    return keepdims is True or operator.index(keepdims) != 0
+
+
+CASTING = ("no", "equiv", "safe", "same_kind", "unsafe")
+
+
+def check_casting(casting: Any) -> None:
+    """Raise NumPy's own error for what is no rule of casting."""
+    if not isinstance(casting, str):
+        raise TypeError(f"casting must be str, not {type(casting).__name__}")
+    if casting not in CASTING:
+        raise ValueError(f"casting must be one of {', '.join(map(repr, CASTING))} (got {casting!r})")
+
+
+def one_of(name: str, keyword: str, value: Any, *choices: str) -> None:
+    """Raise ArgumentError for a text that is none of the choices; None stands for the default."""
+    if value is not None and value not in choices:
+        raise errors.ArgumentError(
+            f"{name}: there is no {keyword}={value!r}", mend=f"give one of {', '.join(map(repr, choices))}"
+        )
 
 
 def refuse_out(name: str, out: Any) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import get_aval
-from autodidax.numpy.dispatch import NoValue, given, numpy_function, operand, refuse, refuse_out, strong
+from autodidax.numpy.dispatch import NoValue, check_casting, given, numpy_function, operand, refuse, refuse_out, strong
 from autodidax.numpy.ufuncs import cast, lookup, public
 from autodidax.primitives import convert, rounding, trigonometric
 from autodidax.primitives import elementwise as ew
@@ -158,6 +158,7 @@ def clip(
     low = a_min if a_min is not NoValue else min
     high = a_max if a_max is not NoValue else max
     dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
+    check_casting(casting)
     refuse("clip", **{k: v for k, v in kwargs.items() if k not in ("order", "subok")})
     if dtype is not None:
         a, low, high = (cast("clip", operand(x), np.dtype(dtype), casting) if given(x) else x for x in (a, low, high))

@@ -162,22 +162,26 @@ def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: A
 # frequencies and their order
 
 
-@fft_function
-def fftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
+@function_for(np.fft.fftfreq, ("dtype",))
+def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
     """Frequencies of `fft` for n samples at distance d: (n,).
 
-    Source: numpy.fft.fftfreq.
+    Source: numpy.fft.fftfreq, jax.numpy.fft.fftfreq.
     """
-    return np.fft.fftfreq(_count("fftfreq", n), d, device)
+    return _frequencies(np.fft.fftfreq(_count("fftfreq", n), d, device), dtype)
 
 
-@fft_function
-def rfftfreq(n: int, d: Any = 1.0, device: Any = None) -> Any:
+@function_for(np.fft.rfftfreq, ("dtype",))
+def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Any:
     """Frequencies of `rfft` for n samples at distance d: (n // 2 + 1,).
 
-    Source: numpy.fft.rfftfreq.
+    Source: numpy.fft.rfftfreq, jax.numpy.fft.rfftfreq.
     """
-    return np.fft.rfftfreq(_count("rfftfreq", n), d, device)
+    return _frequencies(np.fft.rfftfreq(_count("rfftfreq", n), d, device), dtype)
+
+
+def _frequencies(found: Any, dtype: Any) -> Any:
+    return found if dtype is None else astype(found, np.dtype(dtype))
 
 
 def _count(name: str, n: Any) -> int:

@@ -8,11 +8,25 @@ import numpy as np
 
 from autodidax import errors
 from autodidax.core.interpreters import dtype_of, shape_of
-from autodidax.numpy.dispatch import axis_of, holds_tracer, numpy_function, operand, refuse_out
+from autodidax.numpy.concreteness import known_value
+from autodidax.numpy.dispatch import (
+    axis_of,
+    check_casting,
+    extended,
+    holds_tracer,
+    numpy_function,
+    operand,
+    refuse_out,
+)
 from autodidax.numpy.shaping import atleast_1d, atleast_2d, atleast_3d, ravel
 from autodidax.primitives import rearrange
 from autodidax.primitives import shape as prim
+from autodidax.primitives.comparison import less, less_equal
 from autodidax.primitives.convert import astype
+from autodidax.primitives.elementwise import maximum, minimum
+from autodidax.primitives.gather import take
+from autodidax.primitives.select import where
+from autodidax.primitives.sorting import sort
 
 
 def _parts(arrays: Any) -> list[Any]:
@@ -21,6 +35,8 @@ def _parts(arrays: Any) -> list[Any]:
 
 
 def _cast_all(arrays: list[Any], dtype: Any, casting: str) -> list[Any]:
+    if casting != "same_kind":
+        check_casting(casting)
     if dtype is None:
         return arrays
     dtype = np.dtype(dtype)
@@ -90,13 +106,13 @@ def hstack(tup: Any, *, dtype: Any = None, casting: str = "same_kind") -> Any:
     return concatenate(parts, axis=axis, dtype=dtype, casting=casting)
 
 
-@numpy_function
-def dstack(tup: Any) -> Any:
-    """Arrays joined along the third axis.
+@extended("dtype")
+def dstack(tup: Any, *, dtype: Any = None) -> Any:
+    """Arrays joined along the third axis, in any dtype that is given.
 
-    Source: numpy.dstack.
+    Source: numpy.dstack, jax.numpy.dstack.
     """
-    return concatenate([atleast_3d(a) for a in _parts(tup)], axis=2)
+    return concatenate([atleast_3d(a) for a in _parts(tup)], axis=2, dtype=dtype, casting="unsafe")
 
 
 @numpy_function
@@ -219,22 +235,43 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
     return tuple(out)
 
 
-@numpy_function
-def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+@extended("assume_unique_indices")
+def delete(arr: Any, obj: Any, axis: Any = None, *, assume_unique_indices: bool = False) -> Any:
     """The array without the entries at the given positions of an axis.
 
-    Source: numpy.delete.
+    Integer positions that differ from each other may be traced, with `assume_unique_indices`. Those out of bounds raise
+    where they are known, else they stand for the first entry, or for one of the last.
+
+    Source: numpy.delete, jax.numpy.delete.
     """
     arr = operand(arr)
     if axis is None:
         arr, axis = ravel(arr), 0
     k = axis_of(axis, len(shape_of(arr)))
     if holds_tracer(obj):
-        raise errors.TracerIntegerConversionError(
-            "delete: the positions of the entries are traced, and the result depends on them",
-            mend="give known positions; or keep the shape, with np.where(np.arange(n) == k, 0.0, x)",
-        )
+        obj = operand(obj)
+        if not assume_unique_indices or dtype_of(obj).kind not in "iu":
+            raise errors.TracerIntegerConversionError(
+                "delete: the positions of the entries are traced, and the result depends on them",
+                mend="give known positions; with anp.delete(..., assume_unique_indices=True) they may be traced; or "
+                "keep the shape, with np.where(np.arange(n) == k, 0.0, x)",
+            )
+        return take(arr, _others(obj, shape_of(arr)[k]), k)
     return arr[rearrange.along(k, np.delete(np.arange(shape_of(arr)[k]), obj))]
+
+
+def _others(index: Any, n: int) -> Any:
+    """The positions among n that are not in an index of different ones, in order: (k,) -> (n - k,)."""
+    index = astype(ravel(index), np.intp)
+    known = known_value(index)
+    if known is not None and np.any((known < -n) | (known >= n)):
+        raise IndexError(f"delete: an index of {known} is out of bounds for {n} entries")
+    count = shape_of(index)[0]
+    index = sort(minimum(maximum(where(less(index, 0), index + n, index), 0), n))
+    rest = np.arange(n - count)
+    # the one numbered i has before it those that are deleted among the first i + 1 that stay
+    passed = less_equal(prim.reshape(index - np.arange(count), shape=(count, 1)), rest)
+    return rest + prim.reduce_sum(astype(passed, np.intp), axes=(0,))
 
 
 __all__ = [

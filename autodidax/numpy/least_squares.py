@@ -10,7 +10,7 @@ from autodidax import errors
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.numpy.concreteness import concrete
 from autodidax.numpy.dispatch import NoValue, operand
-from autodidax.numpy.norms import MatrixError, as_matrices, inexact, linalg_function
+from autodidax.numpy.norms import MatrixError, as_matrices, inexact, linalg_extended, linalg_function
 from autodidax.primitives import eigen, solves
 from autodidax.primitives.comparison import greater
 from autodidax.primitives.contraction import matmul
@@ -56,16 +56,17 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = NoVa
     return (eigen.pinv_hermitian if hermitian else solves.pinv)(a, rcond=rcond)
 
 
-@linalg_function
-def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+@linalg_extended("numpy_resid")
+def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: Any = None) -> Any:
     """The x of least norm among those with the least norm of a x - b, for one right-hand side or one a column:
     (n, m), (n,) -> (m,), or (n, m), (n, k) -> (m, k); with it the sums of squared residuals, the rank of a and its
     singular values, of which those up to rcond times the largest count as 0.
 
     The sums are there where NumPy gives them, at full rank and n > m (else an array without entries); under vmap and
-    jit, where the rank is not known, always. x has derivatives where the rank is locally constant.
+    jit, where the rank is not known, always; `numpy_resid=True` raises there, and with False they are there everywhere.
+    x has derivatives where the rank is locally constant.
 
-    Source: numpy.linalg.lstsq.
+    Source: numpy.linalg.lstsq, jax.numpy.linalg.lstsq.
     """
     a, b = operand(a), operand(b)
     shape, single = shape_of(a), len(shape_of(b)) == 1
@@ -84,7 +85,13 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
     s = singular_values(a)
     rank = _rank(s, rcond)
     narrow = np.empty(0, dtype).real.dtype
-    if shape[0] > shape[1] and (isinstance(rank, Tracer) or rank == shape[1]):
+    if numpy_resid and isinstance(rank, Tracer) and shape[0] > shape[1]:
+        raise errors.ConcretizationTypeError(
+            "lstsq: numpy_resid=True: the size of the residuals depends on the rank, which is not known",
+            mend="leave numpy_resid= away",
+        )
+    as_in_numpy = shape[0] > shape[1] and (isinstance(rank, Tracer) or rank == shape[1])
+    if as_in_numpy or numpy_resid is False:
         difference = columns - matmul(a, x)
         residuals = astype(reduce_sum(real(conj(difference) * difference), axes=(0,)), narrow)
     else:

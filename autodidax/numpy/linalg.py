@@ -15,13 +15,14 @@ from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.numpy import contraction as products
 from autodidax.numpy import differences
 from autodidax.numpy.concreteness import concrete
-from autodidax.numpy.dispatch import operand, refuse_out
+from autodidax.numpy.dispatch import one_of, operand, refuse_out
 from autodidax.numpy.least_squares import lstsq, pinv
 from autodidax.numpy.norms import (
     MatrixError,
     as_matrices,
     as_square,
     cond,
+    linalg_extended,
     linalg_function,
     matrix_norm,
     matrix_rank,
@@ -78,46 +79,59 @@ def det(a: Any) -> Any:
     return solves.det(as_square("det", a))
 
 
-@linalg_function
-def slogdet(a: Any) -> Any:
+@linalg_extended("method")
+def slogdet(a: Any, *, method: Any = None) -> Any:
     """Sign (or phase) and logarithm of the modulus of determinants: (..., n, n) -> (...), (...).
 
-    Source: numpy.linalg.slogdet.
+    `method` has no effect.
+
+    Source: numpy.linalg.slogdet, jax.numpy.linalg.slogdet.
     """
+    one_of("slogdet", "method", method, "lu", "qr")
     return SlogdetResult(*solves.slogdet(as_square("slogdet", a)))
 
 
-@linalg_function
-def cholesky(a: Any, /, *, upper: bool = False) -> Any:
+@linalg_extended("symmetrize_input")
+def cholesky(a: Any, /, *, upper: bool = False, symmetrize_input: Any = None) -> Any:
     """Triangular l with l l^H = a (or u with u^H u = a) for Hermitian positive definite a: (..., n, n) -> (..., n, n).
 
-    One triangle of a is read, as in NumPy; derivatives are those of Hermitian changes of a, as in JAX.
+    One triangle of a is read, as in NumPy, or with `symmetrize_input=True` the Hermitian part of a; derivatives are
+    those of Hermitian changes of a, as in JAX.
 
-    Source: numpy.linalg.cholesky.
+    Source: numpy.linalg.cholesky, jax.numpy.linalg.cholesky.
     """
-    a = as_square("cholesky", a)
+    a = _hermitian_part(as_square("cholesky", a), symmetrize_input)
     return adjoint(factorizations.cholesky(adjoint(a))) if upper else factorizations.cholesky(a)
 
 
-@linalg_function
-def eigh(a: Any, UPLO: str = "L") -> Any:  # NumPy's name
+def _hermitian_part(a: Any, wanted: Any) -> Any:
+    """The mean of matrices and their adjoints, where it is wanted; else the matrices."""
+    return (a + adjoint(a)) / 2 if wanted else a
+
+
+@linalg_extended("symmetrize_input")
+def eigh(a: Any, UPLO: str = "L", *, symmetrize_input: Any = None) -> Any:  # NumPy's name
     """Eigenvalues, ascending, and eigenvectors of Hermitian matrices: (..., n, n) -> (..., n), (..., n, n).
+
+    The triangle UPLO of a is read, as in NumPy, or with `symmetrize_input=True` the Hermitian part of a.
 
     Where eigenvalues are equal, as far as rounding errors tell, derivatives of their vectors that would be infinite or
     0 / 0 are nan; those of the eigenvalues are right.
 
-    Source: numpy.linalg.eigh.
+    Source: numpy.linalg.eigh, jax.numpy.linalg.eigh.
     """
-    return EighResult(*factorizations.eigh(as_square("eigh", a), lower=_is_lower(UPLO)))
+    a = _hermitian_part(as_square("eigh", a), symmetrize_input)
+    return EighResult(*factorizations.eigh(a, lower=_is_lower(UPLO)))
 
 
-@linalg_function
-def eigvalsh(a: Any, UPLO: str = "L") -> Any:  # NumPy's name
-    """Eigenvalues of Hermitian matrices, ascending: (..., n, n) -> (..., n).
+@linalg_extended("symmetrize_input")
+def eigvalsh(a: Any, UPLO: str = "L", *, symmetrize_input: Any = None) -> Any:  # NumPy's name
+    """Eigenvalues of Hermitian matrices, ascending: (..., n, n) -> (..., n); UPLO and `symmetrize_input` as of `eigh`.
 
-    Source: numpy.linalg.eigvalsh.
+    Source: numpy.linalg.eigvalsh, jax.numpy.linalg.eigvalsh.
     """
-    return factorizations.eigvalsh(as_square("eigvalsh", a), lower=_is_lower(UPLO))
+    a = _hermitian_part(as_square("eigvalsh", a), symmetrize_input)
+    return factorizations.eigvalsh(a, lower=_is_lower(UPLO))
 
 
 def _is_lower(uplo: str) -> bool:
@@ -126,23 +140,50 @@ def _is_lower(uplo: str) -> bool:
     return uplo.upper() == "L"
 
 
-@linalg_function
-def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+@linalg_extended("subset_by_index")
+def svd(
+    a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False, *,
+    subset_by_index: Any = None,
+) -> Any:  # fmt: skip
     """Singular value decomposition a = (u * s) @ vh: (..., n, m) -> (..., n, k), (..., k), (..., k, m).
+
+    subset_by_index : (first, end), the numbers of the singular values that are wanted, with their vectors.
 
     With `hermitian`, the lower triangle of a is read, and derivatives are those of eigh.
     With `full_matrices`, the vectors beyond the first k have no derivative of their own: that of the subspace is given.
     Where singular values are equal or zero, derivatives of vectors that would be infinite or 0 / 0 are nan.
 
-    Source: numpy.linalg.svd.
+    Source: numpy.linalg.svd, jax.numpy.linalg.svd.
     """
     a = as_matrices("svd", a)
+    if subset_by_index is not None:
+        return _part_of_svd(a, full_matrices, compute_uv, hermitian, subset_by_index)
     if hermitian:
         return _hermitian_svd(as_square("svd", a), compute_uv)
     if not compute_uv:
         return singular_values(a)
     n, m = shape_of(a)[-2:]
     return SVDResult(*factorizations.svd(a, full_matrices=bool(full_matrices) and n != m))
+
+
+def _part_of_svd(a: Any, full_matrices: bool, compute_uv: bool, hermitian: bool, subset: Any) -> Any:
+    first, end = map(operator.index, subset)
+    count = min(shape_of(a)[-2:])
+    if not 0 <= first < end <= count:
+        raise errors.ArgumentError(
+            f"svd: subset_by_index={subset!r} of {count} singular values", mend=f"give (first, end), from 0 to {count}"
+        )
+    if full_matrices and compute_uv and (first, end) != (0, count):
+        raise errors.ArgumentError(
+            "svd: full_matrices and subset_by_index at once", mend="give full_matrices=False beside subset_by_index"
+        )
+    found = svd(a, full_matrices, compute_uv, hermitian)
+    if not compute_uv:
+        return found[..., first:end]
+    if (first, end) == (0, count):
+        return found
+    u, s, vh = found
+    return SVDResult(u[..., first:end], s[..., first:end], vh[..., first:end, :])
 
 
 def _hermitian_svd(a: Any, compute_uv: bool) -> Any:
@@ -213,12 +254,12 @@ def matrix_power(a: Any, n: int) -> Any:
     return result
 
 
-@linalg_function
-def multi_dot(arrays: Any, *, out: Any = None) -> Any:
+@linalg_extended("precision")
+def multi_dot(arrays: Any, *, out: Any = None, precision: Any = None) -> Any:
     """Product of a chain of matrices, in the order that takes the fewest multiplications; the first may be a row and
     the last a column of one axis.
 
-    Source: numpy.linalg.multi_dot.
+    Source: numpy.linalg.multi_dot, jax.numpy.linalg.multi_dot.
     """
     refuse_out("multi_dot", out)
     chain = [operand(x) for x in arrays]
@@ -333,13 +374,13 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Any:
     return traces(x) if n == m and offset == 0 else reduce_sum(diagonal(x, offset=offset), axes=(len(shape_of(x)) - 2,))
 
 
-@linalg_function
-def matmul(x1: Any, x2: Any, /) -> Any:
+@linalg_extended(*products.PRECISION)
+def matmul(x1: Any, x2: Any, /, *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Matrix product: (..., n, k), (..., k, m) -> (..., n, m).
 
-    Source: numpy.linalg.matmul.
+    Source: numpy.linalg.matmul, jax.numpy.linalg.matmul.
     """
-    return matrix_product(operand(x1), operand(x2))
+    return products.in_preferred_dtype(matrix_product, (x1, x2), preferred_element_type)
 
 
 @linalg_function
@@ -356,22 +397,22 @@ def outer(x1: Any, x2: Any, /) -> Any:
     return products.outer(x1, x2)
 
 
-@linalg_function
-def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+@linalg_extended(*products.PRECISION)
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sum of products over pairs of axes.
 
-    Source: numpy.linalg.tensordot.
+    Source: numpy.linalg.tensordot, jax.numpy.linalg.tensordot.
     """
-    return products.tensordot(x1, x2, axes)
+    return products.tensordot(x1, x2, axes, preferred_element_type=preferred_element_type)
 
 
-@linalg_function
-def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+@linalg_extended(*products.PRECISION)
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sums over one axis of conj(x1) x2: (..., k), (..., k) -> (...).
 
-    Source: numpy.linalg.vecdot.
+    Source: numpy.linalg.vecdot, jax.numpy.linalg.vecdot.
     """
-    return products.vecdot(x1, x2, axis=axis)
+    return products.vecdot(x1, x2, axis=axis, preferred_element_type=preferred_element_type)
 
 
 @linalg_function

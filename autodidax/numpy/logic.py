@@ -8,7 +8,7 @@ import numpy as np
 
 from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
 from autodidax.numpy.concreteness import concrete
-from autodidax.numpy.dispatch import numpy_function, operand
+from autodidax.numpy.dispatch import extended, numpy_function, one_of, operand
 from autodidax.numpy.reductions import all as all_of
 from autodidax.numpy.ufuncs import lookup
 from autodidax.primitives.comparison import equal, logical_and, logical_or, not_equal
@@ -112,14 +112,16 @@ def isneginf(x: Any, out: Any = None) -> Any:
     return equal(operand(x), -np.inf)
 
 
-@numpy_function
+@extended("method")
 def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None
-) -> Any:
-    """Whether entries are among those of another array.
+    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None,
+    method: Any = None,
+) -> Any:  # fmt: skip
+    """Whether entries are among those of another array. `kind`, and jax.numpy's `method`, have no effect.
 
-    Source: numpy.isin.
+    Source: numpy.isin, jax.numpy.isin.
     """
+    one_of("isin", "method", method, "auto", "compare_all", "binary_search", "sort")
     element, others = operand(element), operand(test_elements)
     among = (element[..., None] == reshape(others, shape=(get_aval(others).size,))).any(axis=-1)
     return lookup(np.logical_not)(among) if invert else among

@@ -435,7 +435,10 @@ def for_result(name: str) -> str:
                 if len(kept) == len(keywords):
                     break
                 (out,) = (k.value for k in keywords if k.arg == "out")
-                call = ast.unparse(ast.Call(function, args, kept))
+                masks = [k for k in kept if k.arg == "where" and isinstance(getattr(np, name, None), np.ufunc)]
+                call = ast.unparse(ast.Call(function, args, [k for k in kept if k not in masks]))
+                if masks:  # the other entries are those of out
+                    call = f"np.where({ast.unparse(masks[0].value)}, {call}, {ast.unparse(out)})"
                 if not isinstance(path[k + 1], ast.Expr):
                     return f"leave out= away, and use the result: {call}"
                 if isinstance(out, ast.Name):

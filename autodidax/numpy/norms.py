@@ -33,6 +33,15 @@ _DATA = {"b", "x2", "tol", "rtol", "rcond", "out"}  # beside the first one: argu
 def linalg_function(traced: Callable[..., Any]) -> Callable[..., Any]:
     """numpy.linalg's function of the same name where no argument is traced, else `traced`. Arguments that choose what
     is computed (an order, an axis, a mode) are refused where they are traced."""
+    return linalg_extended()(traced)
+
+
+def linalg_extended(*keywords: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `linalg_function`, for one with keywords of jax.numpy's that NumPy's lacks."""
+    return lambda traced: _dispatched(traced, keywords)
+
+
+def _dispatched(traced: Callable[..., Any], keywords: tuple[str, ...]) -> Callable[..., Any]:
     name = traced.__name__
     code = traced.__code__
     names = code.co_varnames[: code.co_argcount]
@@ -49,7 +58,7 @@ def linalg_function(traced: Callable[..., Any]) -> Callable[..., Any]:
                 raise _traced_choice(name, keyword)
         return traced(*args, **kwargs)
 
-    return function_for(getattr(np.linalg, name))(function)
+    return function_for(getattr(np.linalg, name), keywords)(function)
 
 
 def _traced_choice(name: str, keyword: str) -> errors.AutodidaxError:

@@ -10,7 +10,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core import interpreters
 from autodidax.core.interpreters import Tracer, innermost_staging
-from autodidax.numpy import concreteness, mends
+from autodidax.numpy import callers, concreteness, mends
 from autodidax.numpy.concreteness import concrete, describe
 from autodidax.numpy.dispatch import operand
 from autodidax.primitives import bits, contraction, indexing, rounding
@@ -92,11 +92,11 @@ def _is_basic(index: tuple[Any, ...]) -> bool:
 
 
 def _setitem(x: Any, index: Any, value: Any) -> NoReturn:
+    masked = isinstance(index, Tracer) and isinstance(concrete(index), Tracer) and index.dtype.kind == "b"
+    shuffles = callers.caller()[0] == "numpy.random.shuffle"
     raise errors.MutationError(
         f"{describe(x)}: item assignment on a traced value",
-        mend=mends.for_write(
-            masked=isinstance(index, Tracer) and isinstance(concrete(index), Tracer) and index.dtype.kind == "b"
-        ),
+        mend=callers.mend_for("numpy.random.shuffle", False, True) if shuffles else mends.for_write(masked=masked),
     )
 
 

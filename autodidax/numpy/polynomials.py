@@ -17,7 +17,7 @@ from autodidax.numpy import linalg
 from autodidax.numpy.callers import frames
 from autodidax.numpy.concreteness import known_value
 from autodidax.numpy.creation import vander
-from autodidax.numpy.dispatch import holds_tracer, numpy_function, operand
+from autodidax.numpy.dispatch import extended, holds_tracer, numpy_function, operand
 from autodidax.numpy.indexing import at
 from autodidax.numpy.joining import concatenate, stack
 from autodidax.numpy.reductions import sum as sum_of
@@ -96,13 +96,30 @@ def _one_length(name: str, a1: Any, a2: Any) -> list[Any]:
     return [concatenate([np.zeros(n, dtype_of(a)), a]) if n else a for a, n in zip(both, short, strict=True)]
 
 
-@numpy_function
-def polymul(a1: Any, a2: Any) -> Any:
-    """Coefficients of the product: (n,), (m,) -> (n + m - 1,), without the leading zeros of either (where known).
+@extended("trim_leading_zeros")
+def polymul(a1: Any, a2: Any, *, trim_leading_zeros: Any = None) -> Any:
+    """Coefficients of the product: (n,), (m,) -> (n + m - 1,), without the leading zeros of either where their values
+    are known. With `trim_leading_zeros=False` zeros always stay; True raises where values are not known.
 
-    Source: numpy.polymul.
+    Source: numpy.polymul, jax.numpy.polymul.
     """
-    return convolve(*(_without_leading_zeros(_coefficients("polymul", a)) for a in (a1, a2)))
+    both = [_coefficients("polymul", a) for a in (a1, a2)]
+    if _trims("polymul", "trim_leading_zeros", trim_leading_zeros, *both):
+        both = list(map(_without_leading_zeros, both))
+    a1, a2 = (p if shape_of(p)[0] else np.zeros(1, dtype_of(p)) for p in both)
+    return convolve(a1, a2)
+
+
+def _trims(name: str, keyword: str, wanted: Any, *polynomials: Any) -> bool:
+    """Whether leading zeros are to go, which needs values; None asks for that where there are values."""
+    if wanted is None or not wanted:
+        return wanted is None
+    if any(known_value(p) is None for p in polynomials):
+        raise errors.ConcretizationTypeError(
+            f"{name}: {keyword}=True: the size of the result depends on values that are not known",
+            mend=f"give {keyword}=False",
+        )
+    return True
 
 
 def _without_leading_zeros(p: Any) -> Any:
@@ -115,14 +132,15 @@ def _without_leading_zeros(p: Any) -> Any:
     return p[kept[0] :] if kept[0] else p
 
 
-@numpy_function
-def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
+@extended("trim_leading_zeros")
+def polydiv(u: Any, v: Any, *, trim_leading_zeros: Any = None) -> tuple[Any, Any]:
     """Coefficients of quotient and remainder: (n,), (m,) -> (max(n - m + 1, 1),), (at most n,).
 
     Leading coefficients of the remainder that are 0 up to rounding are dropped, as NumPy does; where values are not
-    known (jit, vmap), those that division makes 0.
+    known (jit, vmap), those that division makes 0. With `trim_leading_zeros=False` the remainder always has n
+    coefficients; True raises where values are not known.
 
-    Source: numpy.polydiv.
+    Source: numpy.polydiv, jax.numpy.polydiv.
     """
     u, v = (_inexact(_coefficients("polydiv", a)) for a in (u, v))
     dtype = np.result_type(dtype_of(u), dtype_of(v))
@@ -136,7 +154,10 @@ def polydiv(u: Any, v: Any) -> tuple[Any, Any]:
     found = stack(quotient) if quotient else np.zeros(1, dtype)
     values = known_value(rest)
     first = min(len(quotient), n - 1)
-    if values is not None:
+    trims = _trims("polydiv", "trim_leading_zeros", trim_leading_zeros, u, v)
+    if not trims:
+        first = 0
+    elif values is not None:
         first = 0
         while first < n - 1 and np.allclose(values[first], 0, rtol=1e-14):
             first += 1
@@ -178,20 +199,21 @@ def polyint(p: Any, m: Any = 1, k: Any = None) -> Any:
     return p
 
 
-@numpy_function
-def roots(p: Any) -> Any:
+@extended("strip_zeros")
+def roots(p: Any, *, strip_zeros: Any = None) -> Any:
     """The roots of a polynomial: (n + 1,) -> (n,); their derivatives are right where they are distinct.
 
     Real roots are real where their values are known; under jit and vmap the roots are complex, and where leading
-    coefficients are 0, nan stands for the missing ones.
+    coefficients are 0, nan stands for the missing ones. So it does everywhere with `strip_zeros=False`; True raises
+    where values are not known.
 
-    Source: numpy.roots.
+    Source: numpy.roots, jax.numpy.roots.
     """
     p = atleast_1d(operand(p))
     if len(shape_of(p)) != 1:
         raise ValueError("Input must be a rank-1 array.")
     values = known_value(p)
-    if values is None:
+    if not _trims("roots", "strip_zeros", strip_zeros, p) or values is None:
         return prim.roots(p)
     kept = np.flatnonzero(values)
     if not len(kept):

@@ -11,7 +11,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.interpreters import dtype_of, shape_of
 from autodidax.numpy.concreteness import known_value
-from autodidax.numpy.dispatch import function_for, numpy_function, operand, strong
+from autodidax.numpy.dispatch import extended, function_for, numpy_function, operand, strong
 from autodidax.numpy.elementwise import clip
 from autodidax.numpy.selecting import nonzero
 from autodidax.primitives.convert import astype
@@ -64,16 +64,25 @@ def _unraveled(indices: Any, shape: Any, order: str) -> tuple[Any, ...]:
     return tuple(found)
 
 
-@numpy_function
-def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Any:
+@extended("dtype")
+def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C", *, dtype: Any = None) -> Any:
     """Flat positions for positions along the axes of a shape.
 
     mode : "raise", "wrap" or "clip" for positions out of bounds, or one of them an axis; where positions are not known
         (jit, vmap) they cannot be refused, and one of the others has to be given.
 
-    Source: numpy.ravel_multi_index.
+    dtype : of the result, of integers that the last position fits into; by default that of indices.
+
+    Source: numpy.ravel_multi_index, jax.numpy.ravel_multi_index.
     """
     sizes = _sizes(dims)
+    if dtype is not None:
+        dtype = np.dtype(dtype)
+        if dtype.kind not in "iu" or math.prod(sizes) - 1 > np.iinfo(dtype).max:
+            raise errors.DtypeError(
+                f"ravel_multi_index: dtype={dtype} has no room for the {math.prod(sizes)} positions of {sizes}",
+                mend="give a larger dtype of integers",
+            )
     modes = (mode,) * len(sizes) if isinstance(mode, str) else tuple(mode)
     parts = [operand(index) for index in multi_index]
     if len(parts) != len(sizes) or len(modes) != len(sizes):
@@ -83,7 +92,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     flat: Any = np.intp(0)
     for part, size, how, weight in zip(parts, sizes, modes, _weights(sizes, order), strict=True):
         flat = flat + _inside(astype(part, np.intp), size, how) * weight
-    return flat
+    return flat if dtype is None else astype(flat, dtype)
 
 
 def _inside(index: Any, size: int, mode: str) -> Any:

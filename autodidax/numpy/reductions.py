@@ -12,7 +12,9 @@ from autodidax.core.interpreters import dtype_of, get_aval, shape_of
 from autodidax.numpy.dispatch import (
     NoValue,
     axis_of,
+    extended,
     given,
+    kept,
     numpy_function,
     operand,
     reduction_axes,
@@ -41,7 +43,7 @@ def reduced(primitive: Any, a: Any, axis: Any, keepdims: Any) -> Any:
     """A reduction over axes, which stay as axes of size 1 with keepdims."""
     axes = reduction_axes(axis, len(shape_of(a)))
     out = primitive(a, axes=axes)
-    return expand_dims(out, axes) if keepdims is True or (given(keepdims) and keepdims) else out
+    return expand_dims(out, axes) if kept(keepdims) else out
 
 
 def masked(a: Any, where: Any, neutral: Any) -> Any:
@@ -62,15 +64,23 @@ def is_true(x: Any) -> Any:
     return x if dtype_of(x).kind == "b" else not_equal(x, 0)
 
 
-@numpy_function
+def _own_integers(a: Any, dtype: Any) -> Any:
+    """The dtype of a sum or product that was asked not to widen small integers."""
+    return dtype_of(a) if dtype is None and dtype_of(a).kind in "iu" else dtype
+
+
+@extended("promote_integers")
 def sum(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue,
-    where: Any = True,
+    where: Any = True, *, promote_integers: bool = True,
 ) -> Any:  # fmt: skip
-    """Sum over axes: (..., n, ...) -> (...).
+    """Sum over axes: (..., n, ...) -> (...); with `promote_integers=False` integers keep their dtype.
 
-    Source: numpy.sum.
+    Source: numpy.sum, jax.numpy.sum.
     """
+    if not promote_integers:
+        a = operand(a)
+        dtype = _own_integers(a, dtype)
     if axis is None and dtype is None and keepdims is False and initial is NoValue and where is True and out is None:
         a = operand(a)
         return reduce_sum(a, axes=tuple(range(a.ndim)))
@@ -116,17 +126,20 @@ def entry_count(a: Any, axis: Any, where: Any = True, keepdims: Any = False) -> 
     return astype(sum(mask, axis, keepdims=keepdims), dtype if dtype.kind in "fc" else np.float64)
 
 
-@numpy_function
+@extended("promote_integers")
 def prod(
     a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepdims: Any = False, initial: Any = NoValue,
-    where: Any = True,
+    where: Any = True, *, promote_integers: bool = True,
 ) -> Any:  # fmt: skip
-    """Product over axes: (..., n, ...) -> (...); its derivative is right with zeros among the entries.
+    """Product over axes: (..., n, ...) -> (...); its derivative is right with zeros among the entries. With
+    `promote_integers=False` integers keep their dtype.
 
-    Source: numpy.prod.
+    Source: numpy.prod, jax.numpy.prod.
     """
     a = operand(a)
     refuse_out("prod", out)
+    if not promote_integers:
+        dtype = _own_integers(a, dtype)
     a = cast_operand(masked(a, where, 1), dtype)
     product = cast_operand(reduced(red.reduce_prod, a, axis, keepdims), dtype)
     return product * _initial(initial, product) if given(initial) else product
@@ -148,9 +161,8 @@ def _extremum(
     shape = shape_of(a)
     axes = reduction_axes(axis, len(shape))
     if builtins.any(shape[k] == 0 for k in axes):
-        kept = tuple(1 if k in axes else n for k, n in enumerate(shape))
-        kept = kept if given(keepdims) and keepdims else tuple(n for k, n in enumerate(shape) if k not in axes)
-        return broadcast_to(initial, shape=kept)
+        rest = [(1 if k in axes else n) for k, n in enumerate(shape) if k not in axes or kept(keepdims)]
+        return broadcast_to(initial, shape=tuple(rest))
     return pairwise(reduced(primitive, a, axis, keepdims), initial)
 
 
@@ -216,6 +228,7 @@ def count_nonzero(a: Any, axis: Any = None, *, keepdims: Any = False) -> Any:
 
     Source: numpy.count_nonzero.
     """
+    keepdims = keepdims if axis is not None or keepdims else False  # of any type, as NumPy has it
     return sum(is_true(operand(a)), axis, keepdims=keepdims)
 
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from autodidax import errors
-from autodidax.core.interpreters import Tracer, dtype_of, shape_of
+from autodidax.core.interpreters import Tracer, dtype_of, get_aval, shape_of
 from autodidax.numpy import sized
 from autodidax.numpy.concreteness import concrete, describe
 from autodidax.numpy.dispatch import axis_of, function_for, numpy_function, operand, promote, refuse_out, strong
 from autodidax.numpy.shaping import ravel
 from autodidax.numpy.sized import with_size
 from autodidax.primitives import gather, rearrange, rounding
-from autodidax.primitives.comparison import not_equal
+from autodidax.primitives.comparison import less, not_equal
 from autodidax.primitives.select import where as select_entries
 from autodidax.primitives.shape import broadcast_to, stack
 
@@ -101,7 +101,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:
 
 
 def _plain_take(
-    a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", fill_value: Any = None
+    a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", fill_value: Any = None, **_: Any
 ) -> Any:
     if mode in ("raise", "wrap", "clip"):
         return np.take(a, indices, axis, out, mode)
@@ -109,10 +109,14 @@ def _plain_take(
 
 
 @function_for(_plain_take)
-def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", fill_value: Any = None) -> Any:
+def take(
+    a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise", fill_value: Any = None, *,
+    unique_indices: bool = False, indices_are_sorted: bool = False,
+) -> Any:  # fmt: skip
     """Entries along an axis, or of the flattened array, at integer positions: (..., n, ...) -> (..., *indices, ...).
 
-    As in JAX, mode may also be "fill" (entries out of bounds are `fill_value`, by default NaN).
+    As in JAX, mode may also be "fill" (entries out of bounds are `fill_value`, by default NaN); what else is said of
+    the indices has no effect.
 
     Source: numpy.take, jax.numpy.take.
     """
@@ -120,21 +124,36 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "r
     return gather.take(operand(a), operand(indices), axis, mode, fill_value)
 
 
-def _plain_take_along_axis(arr: Any, indices: Any, axis: Any = -1, mode: Any = None, fill_value: Any = None) -> Any:
-    if mode is None:
+def _plain_take_along_axis(
+    arr: Any, indices: Any, axis: Any = -1, mode: Any = None, fill_value: Any = None, *,
+    wrap_negative_indices: Any = None,
+) -> Any:  # fmt: skip
+    if mode is None and wrap_negative_indices is None:
         return np.take_along_axis(arr, indices, axis)
-    return gather.take_along_axis(np.asarray(arr), np.asarray(indices), axis, mode, fill_value)
+    return _along_axis(np.asarray(arr), np.asarray(indices), axis, mode, fill_value, wrap_negative_indices)
+
+
+def _along_axis(arr: Any, indices: Any, axis: Any, mode: Any, fill_value: Any, wrap_negative_indices: Any) -> Any:
+    if wrap_negative_indices is not None and not wrap_negative_indices:
+        n = get_aval(arr).size if axis is None else shape_of(arr)[axis_of(axis, len(shape_of(arr)))]
+        # below the least index that counts from the end, which is out of bounds
+        indices = select_entries(less(indices, 0), -n - 1, indices)
+    return gather.take_along_axis(arr, indices, axis, mode, fill_value)
 
 
 @function_for(_plain_take_along_axis)
-def take_along_axis(arr: Any, indices: Any, axis: Any = -1, mode: Any = None, fill_value: Any = None) -> Any:
+def take_along_axis(
+    arr: Any, indices: Any, axis: Any = -1, mode: Any = None, fill_value: Any = None, *,
+    wrap_negative_indices: Any = None,
+) -> Any:  # fmt: skip
     """Entries at positions along an axis that differ from line to line, as argsort gives them.
 
     mode : what happens to positions out of bounds: they raise (None), or as in JAX "clip" or "fill" with `fill_value`.
+    wrap_negative_indices : False puts negative positions out of bounds; else they count from the end.
 
     Source: numpy.take_along_axis, jax.numpy.take_along_axis.
     """
-    return gather.take_along_axis(operand(arr), operand(indices), axis, mode, fill_value)
+    return _along_axis(operand(arr), operand(indices), axis, mode, fill_value, wrap_negative_indices)
 
 
 @with_size

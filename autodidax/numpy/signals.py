@@ -9,8 +9,9 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.core.primitive import registry
+from autodidax.numpy.contraction import PRECISION, in_preferred_dtype
 from autodidax.numpy.differences import diff
-from autodidax.numpy.dispatch import axis_of, numpy_function, operand
+from autodidax.numpy.dispatch import axis_of, extended, numpy_function, operand
 from autodidax.numpy.joining import concatenate
 from autodidax.numpy.reductions import cumsum
 from autodidax.numpy.shaping import atleast_1d
@@ -45,28 +46,31 @@ def _mode(name: str, mode: Any) -> str:
     return mode
 
 
-@numpy_function
-def convolve(a: Any, v: Any, mode: Any = "full") -> Any:
+@extended(*PRECISION)
+def convolve(a: Any, v: Any, mode: Any = "full", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sums over k of a[k] v[i - k]: (n,), (m,) -> (n + m - 1,); max(n, m) in the middle for "same", and those without
     an edge for "valid".
 
-    Source: numpy.convolve.
+    Source: numpy.convolve, jax.numpy.convolve.
     """
-    a, v = _sequence("convolve", "a", a), _sequence("convolve", "v", v)
-    return convolution.convolve(a, v, _mode("convolve", mode))
+    a, v, mode = _sequence("convolve", "a", a), _sequence("convolve", "v", v), _mode("convolve", mode)
+    return in_preferred_dtype(lambda a, v: convolution.convolve(a, v, mode), (a, v), preferred_element_type)
 
 
-@numpy_function
-def correlate(a: Any, v: Any, mode: Any = "valid") -> Any:
+@extended(*PRECISION)
+def correlate(a: Any, v: Any, mode: Any = "valid", *, precision: Any = None, preferred_element_type: Any = None) -> Any:
     """Sums over k of a[k + i] conj(v[k]): (n,), (m,) -> (n + m - 1,) for "full", and as `convolve` for other modes.
 
-    Source: numpy.correlate.
+    Source: numpy.correlate, jax.numpy.correlate.
     """
     for name, x in (("a", a), ("v", v)):
         if not shape_of(operand(x)):
             raise errors.ShapeError(f"correlate: {name} is a number", mend="give arrays of one axis")
-    a, v = _sequence("correlate", "a", a), _sequence("correlate", "v", v)
-    mode = _mode("correlate", mode)
+    a, v, mode = _sequence("correlate", "a", a), _sequence("correlate", "v", v), _mode("correlate", mode)
+    return in_preferred_dtype(lambda a, v: _correlate(a, v, mode), (a, v), preferred_element_type)
+
+
+def _correlate(a: Any, v: Any, mode: str) -> Any:
     backward = flip(conj(v), axes=(0,))
     if shape_of(a)[0] >= shape_of(v)[0]:
         return convolution.convolve(a, backward, mode)

@@ -10,7 +10,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.core.interpreters import Tracer, dtype_of, shape_of
 from autodidax.numpy.concreteness import known_value
-from autodidax.numpy.dispatch import NoValue, axis_of, given, numpy_function, operand, reduction_axes, refuse_out
+from autodidax.numpy.dispatch import NoValue, axis_of, given, kept, numpy_function, operand, reduction_axes, refuse_out
 from autodidax.numpy.reductions import argmax, argmin, cumprod, cumsum, entry_count, max, mean, min, prod
 from autodidax.numpy.reductions import sum as sum_of
 from autodidax.primitives import elementwise as ew
@@ -143,7 +143,7 @@ def nansum(
 
     Source: numpy.nansum.
     """
-    return sum_of(_without_nan(a, 0)[0], axis, dtype, out, bool(given(keepdims) and keepdims), initial, where)
+    return sum_of(_without_nan(a, 0)[0], axis, dtype, out, kept(keepdims), initial, where)
 
 
 @numpy_function
@@ -155,7 +155,7 @@ def nanprod(
 
     Source: numpy.nanprod.
     """
-    return prod(_without_nan(a, 1)[0], axis, dtype, out, given(keepdims) and keepdims, initial, where)
+    return prod(_without_nan(a, 1)[0], axis, dtype, out, kept(keepdims), initial, where)
 
 
 @numpy_function
@@ -167,7 +167,7 @@ def nanmean(
     Source: numpy.nanmean.
     """
     filled, valid = _without_nan(a, 0)
-    return mean_of(filled, axis, dtype, out, given(keepdims) and keepdims, where=_both(valid, where))
+    return mean_of(filled, axis, dtype, out, kept(keepdims), where=_both(valid, where))
 
 
 def _both(valid: Any, where: Any) -> Any:
@@ -186,7 +186,7 @@ def nanvar(
     Source: numpy.nanvar.
     """
     filled, valid = _without_nan(a, 0)
-    keepdims = bool(given(keepdims) and keepdims)
+    keepdims = kept(keepdims)
     where = _both(valid, where)
     if valid is not True and given(mean) and dtype_of(filled).kind != "c":
         mean = real(operand(mean))  # as NumPy casts the deviations
@@ -221,7 +221,7 @@ def _nan_extremum(
     function: Any, worst: float, a: Any, axis: Any, out: Any, keepdims: Any, initial: Any, where: Any
 ) -> Any:
     a = operand(a)
-    keepdims = bool(given(keepdims) and keepdims)
+    keepdims = kept(keepdims)
     filled, valid = _without_nan(a, worst)
     initial = NoValue if given(initial) and _is_nan(initial) else initial
     result = function(filled, axis, out, keepdims, initial, where)

@@ -17,7 +17,7 @@ from autodidax.core.interpreters import Tracer, ValueTracer, dtype_of
 from autodidax.core.primitive import registry
 from autodidax.numpy import contraction as products
 from autodidax.numpy.callers import ALTERNATIVES
-from autodidax.numpy.dispatch import holds_tracer, operand, refuse_out, refuse_texts, strong
+from autodidax.numpy.dispatch import check_casting, holds_tracer, operand, refuse_out, refuse_texts, strong
 from autodidax.primitives import bits, comparison, rounding, trigonometric
 from autodidax.primitives import elementwise as ew
 from autodidax.primitives.convert import astype, conj
@@ -156,6 +156,7 @@ def apply(ufunc: np.ufunc, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> A
             mend=f"write where(mask, {name}(...), other)",
         )
     dtype, casting = kwargs.pop("dtype", None), kwargs.pop("casting", "same_kind")
+    check_casting(casting)
     kwargs.pop("order", None)
     kwargs.pop("subok", None)
     if kwargs:

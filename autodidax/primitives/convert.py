@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autodidax import errors
 from autodidax.core.avals import ShapedArray, broadcast_shapes, is_inexact
 from autodidax.core.interpreters import Tracer, dtype_of, get_aval
 from autodidax.core.primitive import Primitive, align_batch, sample
@@ -54,10 +55,19 @@ convert_element_type = ConvertElementType("convert_element_type")
 
 
 def astype(x: Any, dtype: Any) -> Any:
-    """`x` in another dtype; the same object where it has that dtype already."""
+    """`x` in another dtype; the same object where it has that dtype already.
+
+    Raises: DtypeError for a traced value and a dtype that is not one of numbers, such as that of texts: numbers could
+    be made of it again, without their derivatives.
+    """
     dtype = np.dtype(dtype)
     if dtype_of(x) == dtype and not get_aval(x).weak_type:
         return x
+    if dtype.kind not in "biufc" and isinstance(x, Tracer):
+        raise errors.DtypeError(
+            f"a traced value cannot be converted to the dtype {dtype.name}: its derivative would be lost",
+            mend="keep it a number; convert stop_gradient(x), or what the transformed function returns",
+        )
     return convert_element_type(x, dtype=dtype)
 
 

@@ -257,6 +257,24 @@ def test_special_numbers_come_out_as_numpy_s(value, place):
             assert type(got) is type(want)
 
 
+MIXED = {
+    "an integer in a choice": lambda x: np.where(x > 1.0, x, 0) * 1.0 + np.where(x > 0.5, 2, x),
+    "a condition as a number": lambda x: (x > 1.0) * x + (x > 0.5) - np.where(x > 1.0, x > 0.5, x),
+    "conditions joined": lambda x: np.stack([x > 1.0, x < 0.5]) | (x != x),
+    "conditions beside numbers": lambda x: np.concatenate([x > 1.0, x, np.abs(x > 0.5)]),
+    "the norm's second derivative at zero": lambda x: ad.hessian(lambda y: np.hypot(y[0], y[1]))(x - x),
+    "Python numbers": lambda x: (x[0] * 2 + 1, 3, x[1] / 4, -x[2] + True),
+    "large integers": lambda x: x * 2**60 + 10**17,
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_dtypes_of_small_programs(name):
+    f = lambda x: (MIXED[name](x), x * x - x + 1.0, x / 3.0 + 2.0, x - 4.0 * x)
+    x = np.array([0.7, 1.3, -0.4])
+    check_compiled(staged(f, x), [x])
+
+
 def test_errstate_reaches_small_programs():
     f = ad.jit(lambda x: rational(x) * 1.5 + rational(x + 1.0))
     x = np.array([0.7, 0.0, -0.4])

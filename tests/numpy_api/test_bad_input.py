@@ -201,3 +201,42 @@ def test_shapes_that_do_not_fit(name, first):
         if problem and not (name == "tensordot" and "tuple index out of range" in problem):
             wrong.append(f"{second}: {problem}")
     assert not wrong, "\n".join(wrong)
+
+
+MEANINGLESS = {
+    "keepdims": ["no", "", b"x", 1.5, [], (), [1], np.array([1, 2]), None, np.float64(1), np.True_, 2, -1],
+    "casting": ["foo", "SAFE", "", 3, None, [], "equiv"],
+}
+m23 = np.array([[0.3, 1.2, -0.7], [0.9, -1.6, 2.1]])
+KEPT = [
+    "sum", "prod", "mean", "var", "std", "max", "min", "ptp", "any", "all", "nansum", "nanprod", "nanmean", "nanvar",
+    "nanstd", "nanmax", "nanmin", "count_nonzero", "average", "median", "nanmedian", "linalg.norm",
+    "linalg.vector_norm", "linalg.matrix_norm", "argmax", "argmin", "nanargmax",
+]  # fmt: skip
+KEYWORDS = [
+    *(Case(name, m23, keepdims=value) for name in KEPT for value in MEANINGLESS["keepdims"]),
+    *(Case("vecdot", m23, m23, keepdims=value) for value in MEANINGLESS["keepdims"]),
+    *(Case(name, m23, casting=value) for name in ("sin", "isnan", "modf") for value in MEANINGLESS["casting"]),
+    *(Case(name, m23, m23.T, casting=value) for name in ("matmul", "matvec", "vecmat")
+      for value in MEANINGLESS["casting"]),
+    *(Case(name, m23, m23, casting=value) for name in ("add", "vecdot", "greater") for value in MEANINGLESS["casting"]),
+    *(Case(name, [m23, m23], casting=value) for name in ("concatenate", "stack", "vstack", "hstack")
+      for value in MEANINGLESS["casting"]),
+    *(Case("clip", m23, -0.5, 0.5, casting=value) for value in MEANINGLESS["casting"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "case", KEYWORDS, ids=lambda case: f"{case.name} {case.kwargs!r}".replace("array(", "").replace("np.", "")
+)
+def test_keepdims_and_casting_that_mean_nothing(case):
+    listed = isinstance(case.args[0], list)
+    traced = lambda x: case.call(anp, [[x, x]] if listed else [x, *case.args[1:]])
+    try:
+        with np.errstate(all="ignore"):
+            want = np.shape(tree.leaves(case.call(np))[0])
+    except Exception as error:
+        with pytest.raises(type(error)):
+            autodidax.vjp(traced, m23)
+    else:
+        assert np.shape(tree.leaves(autodidax.vjp(traced, m23)[0])[0]) == want

@@ -50,7 +50,48 @@ def write_slice(x):
     return a
 
 
+days = np.array([1, 3, 4], "m8[D]")
+dates = np.array("2020-01-01", "M8[D]") + days
+mask = np.array([True, False, True])
+draws = np.random.default_rng(0)
+
+
+def shuffled(x):
+    with warnings.catch_warnings():  # NumPy's own, that this may go wrong
+        warnings.simplefilter("ignore")
+        draws.shuffle(x)
+    return x
+
+
+def with_out_and_where(x):
+    y = np.sqrt(x, out=np.ones(3), where=x > 0)
+    return y
+
+
 REFUSED = {
+    "x * durations": (lambda x: x * days, errors.DtypeError, r"t / np\.timedelta64"),
+    "durations * x": (lambda x: days * x, errors.DtypeError, r"t / np\.timedelta64"),
+    "durations / x": (lambda x: days / x, errors.DtypeError, r"t / np\.timedelta64"),
+    "np.multiply(durations, x)": (lambda x: np.multiply(days, x), errors.DtypeError, r"t / np\.timedelta64"),
+    "dates + x": (lambda x: dates + x, errors.DtypeError, r"\(t - t\[0\]\) / np\.timedelta64"),
+    "np.trapezoid(x, dates)": (lambda x: np.trapezoid(x, dates), errors.DtypeError, r"np\.timedelta64"),
+    "x.astype(str)": (lambda x: x.astype(str), errors.DtypeError, "dtype str: its derivative would be lost"),
+    "x.astype(object)": (lambda x: x.astype(object), errors.DtypeError, "dtype object: its derivative"),
+    "x.astype(durations)": (lambda x: x.astype("m8[D]"), errors.DtypeError, "its derivative would be lost"),
+    "anp.asarray(x, bytes)": (lambda x: anp.asarray(x, "S5"), errors.DtypeError, "its derivative would be lost"),
+    "anp.full of durations": (lambda x: anp.full(3, x, "m8[D]"), errors.DtypeError, "its derivative would be lost"),
+    "masked array": (lambda x: np.ma.array(x, mask=mask), errors.TracerArrayConversionError, "keep the mask apart"),
+    "masked_where": (lambda x: np.ma.masked_where(mask, x), errors.TracerArrayConversionError, "keep the mask apart"),
+    "assert_allclose": (
+        lambda x: np.testing.assert_allclose(x, X), errors.TracerArrayConversionError, "compare plain values",
+    ),
+    "as_strided": (
+        lambda x: np.lib.stride_tricks.as_strided(x, (2,)), errors.TracerArrayConversionError, "sliding_window_view",
+    ),
+    "shuffle": (shuffled, errors.MutationError, r"x\[rng\.permutation\(len\(x\)\)\]"),
+    "out= with where=": (
+        with_out_and_where, errors.MutationError, r"result: np\.where\(x > 0, np\.sqrt\(x\), np\.ones\(3\)\)",
+    ),
     "matrix * x": (lambda x: matrix * x, errors.DtypeError, r"np\.asarray"),
     "x * matrix": (lambda x: x * matrix, errors.DtypeError, r"np\.asarray"),
     "x @ matrix": (lambda x: x @ matrix, errors.DtypeError, r"np\.asarray"),
@@ -228,3 +269,37 @@ def test_the_derivative_of_arrays_written_with_brackets():
     got = autodidax.grad(lambda x: weights @ anp.r_[x, 1.0, x[0]])(X)
     np.testing.assert_array_equal(got, [4.0, 1.0, 2.0])
     np.testing.assert_array_equal(autodidax.grad(lambda x: anp.c_[x, x][:, 1] @ weights[:3])(X), weights[:3])
+
+
+series, fitted = np.polynomial.polynomial, np.polynomial.Polynomial.fit(np.arange(5.0), np.arange(5.0) ** 2, 2)
+T = np.linspace(-1.0, 1.0, 3)
+#: a call of numpy.polynomial, the mend that the message names, and the mend itself
+SERIES = {
+    "polyval": (lambda c: series.polyval(0.3, c), "np.polyval(c[::-1], x)", lambda c: np.polyval(c[::-1], 0.3)),
+    "a polynomial at x": (lambda x: fitted(x), "np.polyval(p.convert(kind=np.polynomial.Polynomial).coef[::-1], x)",
+                          lambda x: np.polyval(fitted.convert(kind=np.polynomial.Polynomial).coef[::-1], x)),
+    "a polynomial of c": (lambda c: np.polynomial.Polynomial(c)(0.3), "np.polyval(c[::-1], x)",
+                          lambda c: np.polyval(c[::-1], 0.3)),
+    "polyfit": (lambda y: series.polyfit(T, y, 1), "np.polyfit(x, y, deg)[::-1]", lambda y: np.polyfit(T, y, 1)[::-1]),
+    "polymul": (lambda c: series.polymul(c, c), "np.polymul(c1[::-1], c2[::-1])[::-1]",
+                lambda c: np.polymul(c[::-1], c[::-1])[::-1]),
+    "polyder": (lambda c: series.polyder(c), "np.polyder(c[::-1], m)[::-1]", lambda c: np.polyder(c[::-1], 1)[::-1]),
+    "polyint": (lambda c: series.polyint(c), "np.polyint(c[::-1], m)[::-1]", lambda c: np.polyint(c[::-1], 1)[::-1]),
+    "polyfromroots": (lambda r: series.polyfromroots(r), "np.poly(roots)[::-1]", lambda r: np.poly(r)[::-1]),
+    "polyvander": (lambda x: series.polyvander(x, 2), "np.vander(x, deg + 1, increasing=True)",
+                   lambda x: np.vander(x, 3, increasing=True)),
+    "chebval": (lambda c: np.polynomial.chebyshev.chebval(T, c), "chebvander(x, len(c) - 1) @ c",
+                lambda c: np.polynomial.chebyshev.chebvander(T, len(c) - 1) @ c),
+    "legfit": (lambda y: np.polynomial.legendre.legfit(T, y, 1), "np.linalg.lstsq(legvander(x, deg), y)[0]",
+               lambda y: np.linalg.lstsq(np.polynomial.legendre.legvander(T, 1), y)[0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_series_of_polynomials(name):
+    call, text, mend = SERIES[name]
+    with pytest.raises(errors.TracerArrayConversionError) as raised:
+        autodidax.grad(lambda x: anp.sum(call(x)))(X)
+    assert text in str(raised.value)
+    value, _ = autodidax.vjp(mend, X)
+    np.testing.assert_allclose(value, call(X), rtol=1e-9, atol=1e-12)

@@ -72,3 +72,19 @@ def test_row(row, dtype):
 def test_every_row_is_read():
     text = NOTE.read_text("utf-8")
     assert len(ROWS) == sum(line.startswith("| `") for line in text.splitlines()) > 90
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("n", range(5))
+def test_powers_of_zero_to_whole_exponents(n, dtype):
+    """Base and exponent both traced: the formulas with log(0) = 0, and nothing where an exponent is 0."""
+    x, y = dtype(0), dtype(n)
+    first = [float(n == 1), 0.0]
+    second = [[2.0 * (n == 2), float(n == 1)], [float(n == 1), 0.0]]
+    holomorphic = dict(holomorphic=dtype is np.complex128)
+    for f in (np.power, jit(np.power), lambda x, y: vmap(np.power)(x[None], y[None])[0]):
+        for inner in (jacfwd, jacrev):
+            gradient = inner(f, argnums=(0, 1), **holomorphic)
+            np.testing.assert_array_equal(gradient(x, y), first)
+            for outer in (jacfwd, jacrev):
+                np.testing.assert_array_equal(outer(gradient, argnums=(0, 1), **holomorphic)(x, y), second)

@@ -56,7 +56,7 @@ COMPARED = ["greater", "greater_equal", "less", "less_equal", "equal", "not_equa
             "logical_xor"]  # fmt: skip
 BITS = ["bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "bitwise_left_shift",
         "bitwise_right_shift", "gcd", "lcm"]  # fmt: skip
-CORE = dict(axes=None, axis=None, keepdims=None, dtype=np.float32, signature="dd->d")
+CORE = dict(axis=0, dtype=np.float32, signature="dd->d")
 
 UFUNCS = {
     **{name: unary(x) for name, x in UNARY.items()},
@@ -66,15 +66,21 @@ UFUNCS = {
     **{name: integral(i3, j3) for name in BITS},
     **{name: integral(i3) for name in ("invert", "bitwise_not", "bitwise_invert")},
     "bitwise_count": Call(i3, where=Also(b3, out=np.zeros(3, np.uint8)), dtype=np.uint8, signature="l->B"),
-    "isnat": Call(np.array(["2020-01-01"], "M8[D]"), without=("where", "dtype", "signature", "out")),
+    "isnat": Call(
+        np.array(["2020-01-01"], "M8[D]"),
+        out=np.zeros(1, bool),
+        where=Also([True], out=np.zeros(1, bool)),
+        dtype=bool,
+        signature="M->?",
+    ),
     "ldexp": Call(v3, i3, where=Also(b3, out=np.zeros(3)), signature="dl->d"),
-    "frexp": Call(v3, where=Also(b3, out=(np.zeros(3), np.zeros(3, np.int32))), dtype=None, signature="d->di"),
+    "frexp": Call(v3, where=Also(b3, out=(np.zeros(3), np.zeros(3, np.int32))), signature="d->di"),
     "modf": Call(v3, where=Also(b3, out=(np.zeros(3), np.zeros(3))), signature="d->dd"),
     "divmod": Call(v3, p3, where=Also(b3, out=(np.zeros(3), np.zeros(3))), signature="dd->dd"),
     "matmul": Call(M23, m34, **{**CORE, "axes": [(-2, -1), (-2, -1), (-2, -1)]}),
     "vecdot": Call(M23, n23, **{**CORE, "axis": 0, "axes": [(0,), (0,), ()], "keepdims": True}),
-    "matvec": Call(M23, v3, **CORE),
-    "vecmat": Call(v3, m34, **CORE),
+    "matvec": Call(M23, v3, **{**CORE, "axes": [(-2, -1), (-1,), (-1,)]}),
+    "vecmat": Call(v3, m34, **{**CORE, "axes": [(-1,), (-2, -1), (-1,)]}),
 }
 
 REDUCED = {
@@ -108,7 +114,8 @@ REDUCED = {
     "i0": Call(v3), "sinc": Call(v3), "angle": Call(z3, deg=True), "real": Call(z3), "imag": Call(z3),
     "fix": Call(v3), "round": Call(v3), "around": Call(v3), "real_if_close": Call(v3, tol=200.0),
     "nan_to_num": Call(np.array([np.nan, 1.0, np.inf, -np.inf]), nan=0.7, posinf=9.0, neginf=-9.0),
-    "clip": Call(v3, -0.5, 0.9, without=("min", "max"), dtype=np.float32, where=None),
+    "clip": Call(v3, -0.5, 0.9, min=Also(-0.5, v3, alone=True), max=Also(0.9, v3, alone=True), dtype=np.float32,
+                 where=Also(b3, out=np.zeros(3))),
     "convolve": Call(v4, v3, mode="same"), "correlate": Call(v4, v3, mode="full"),
     "interp": Call(np.array([0.2, 1.4, -3.0, 3.0]), sorted4, v4, left=-1.5, right=2.5, period=4.5),
     "trim_zeros": Call(np.array([0.0, 1.5, 0.0]), trim="f", axis=0),
@@ -117,7 +124,7 @@ REDUCED = {
                         weights=p3),
     "histogramdd": Call(M23.T, bins=(np.array([-3.0, 0.5, 3.0]),) * 2, range=[(-3.0, 3.0), (-3.0, 3.0)], density=True,
                         weights=p3),
-    "histogram_bin_edges": Call(v3, bins=4, range=(-1.0, 2.0), weights=None),
+    "histogram_bin_edges": Call(v3, bins=4, range=(-1.0, 2.0), weights=p3),
     "bincount": Call(i3, weights=p3, minlength=6),
     "digitize": Call(v3, sorted4, right=True), "searchsorted": Call(sorted4, v3, side="right", sorter=np.arange(4)),
 }  # fmt: skip
@@ -148,9 +155,9 @@ ARRANGED = {
     "copyto": Call(v3, w3, where=b3), "put": Call(v3, [0, 1], w3[:2], mode="wrap"), "place": Call(v3, b3, w3[:2]),
     "putmask": Call(v3, b3, w3), "put_along_axis": Call(M23, np.array([[1], [0]]), 0.7, 1),
     "fill_diagonal": Call(m33, 0.7, wrap=True),
-    "sort": Call(M23, without=("order",)), "argsort": Call(M23, without=("order",)),
-    "partition": Call(M23, 1, kind="introselect", without=("order",)),
-    "argpartition": Call(M23, 1, kind="introselect", without=("order",)),
+    "sort": Call(M23, order="f"), "argsort": Call(M23, order="f"),
+    "partition": Call(M23, 1, kind="introselect", order="f"),
+    "argpartition": Call(M23, 1, kind="introselect", order="f"),
     "lexsort": Call([v3, w3]), "sort_complex": Call(z3),
     "unique": Call(v3, return_index=True, return_inverse=True, return_counts=True, sorted=True),
     **{name: Call(v3) for name in ("unique_all", "unique_counts", "unique_inverse", "unique_values")},
@@ -175,12 +182,13 @@ MADE = {
     "array": Call(v3, ndmin=2, ndmax=1), "asarray": Call(v3), "asanyarray": Call(v3), "ascontiguousarray": Call(v3),
     "asfortranarray": Call(v3), "asarray_chkfinite": Call(v3), "require": Call(v3, requirements="C"),
     "copy": Call(v3), "astype": Call(v3, np.float32), "asmatrix": Call(v3, then="np.asarray({})"),
-    "bmat": Call([[M23, n23]], gdict=None, ldict=None),
+    "bmat": Call([[M23, n23]], ldict=Also({"a": M23, "b": n23}, "a, b", gdict={}),
+                 gdict=Also({"a": M23, "b": n23}, "a, b", ldict={})),
     "zeros": Call(3), "ones": Call(3), "empty": Call(0), "full": Call(3, 0.7), "eye": Call(3, M=2), "identity": Call(3),
     "tri": Call(3, M=2), "zeros_like": Call(v3), "ones_like": Call(v3),
     "empty_like": Call(v3, then="np.full(np.shape({}), 0.5)"),
     "full_like": Call(v3, 0.7), "arange": Call(0.5, stop=4.7, step=0.7),
-    "linspace": Call(0.3, 2.0, num=5, endpoint=False, retstep=True, device=None),
+    "linspace": Call(0.3, 2.0, num=5, endpoint=False, retstep=True),
     "logspace": Call(0.3, 1.0, num=5, endpoint=False, base=3.0),
     "geomspace": Call(0.3, 2.0, num=5, endpoint=False),
     "vander": Call(v3, N=4, increasing=True),
@@ -219,7 +227,7 @@ PRODUCTS = {
     "linalg.matrix_norm": Call(M23, ord=1.0), "linalg.vector_norm": Call(v3, ord=3.0),
     "linalg.matrix_rank": Call(m33, tol=0.1, hermitian=Also(True, spd, symmetric=True)),
     "linalg.tensorinv": Call(rng.normal(size=(2, 3, 6)), ind=2),
-    "linalg.tensorsolve": Call(rng.normal(size=(2, 3, 6)), n23, axes=None),
+    "linalg.tensorsolve": Call(rng.normal(size=(2, 3, 6)), n23, axes=Also((0,), rng.normal(size=(6, 2, 3)))),
 }  # fmt: skip
 
 FOURIER = {
@@ -228,7 +236,7 @@ FOURIER = {
     **{f"fft.{name}": Call(m24, s=Also((2, 4), axes=(0, 1)), axes=(0, 1))
        for name in ("fftn", "ifftn", "rfftn", "irfftn")},
     "fft.fftshift": Call(v4, axes=0), "fft.ifftshift": Call(v4, axes=0),
-    "fft.fftfreq": Call(4, d=0.7, device=None), "fft.rfftfreq": Call(4, d=0.7, device=None),
+    "fft.fftfreq": Call(4, d=0.7), "fft.rfftfreq": Call(4, d=0.7),
 }  # fmt: skip
 
 CALLS = {**UFUNCS, **REDUCED, **ARRANGED, **MADE, **PRODUCTS, **FOURIER}

@@ -38,18 +38,19 @@ OUTCOMES = {
         "x1|signature:kk",
     "invert bitwise_not bitwise_invert bitwise_count":
         "x:zz out:kk x|out:kk where:kk x|where:kk casting:ee order:ee dtype:nn subok:mz signature:ne x|signature:kk",
-    "isnat": "x:ee casting:ee order:ee subok:mm",
+    "isnat": "x:ee out:kk where:kk casting:ee order:ee dtype:zz subok:mm signature:nn",
     "ldexp":
         "x1:dd x2:zz out:ee x1|out:ee where:kk x1|where:ee casting:ee order:ee dtype:zz x1|dtype:nn subok:mz "
         "signature:ne x1|signature:ee",
-    "frexp": "x:dd out:ee x|out:ee where:kk x|where:ee casting:ee order:ee subok:mz signature:ne x|signature:ee",
-    "matmul":
-        "x1:dd x2:dd out:ee x1|out:ee axes:kk x1|axes:ee casting:ee order:ee dtype:zz subok:mk signature:ne "
-        "x1|signature:ee",
+    "frexp":
+        "x:dd out:ee x|out:ee where:kk x|where:ee casting:ee order:ee dtype:nn x|dtype:nn subok:mz signature:ne "
+        "x|signature:ee",
+    "matmul matvec vecmat":
+        "x1:dd x2:dd out:ee x1|out:ee axes:kk x1|axes:ee axis:nr x1|axis:ee keepdims:nr x1|keepdims:ee casting:ee "
+        "order:ee dtype:zz subok:mk signature:ne x1|signature:ee",
     "vecdot":
         "x1:dd x2:dd out:ee x1|out:ee axes:kk x1|axes:ee axis:kk keepdims:mk casting:ee order:ee dtype:zz subok:mk "
         "signature:ne x1|signature:ee",
-    "matvec vecmat": "x1:dd x2:dd out:ee x1|out:ee casting:ee order:ee dtype:zz subok:mk signature:ne x1|signature:ee",
     "sum nansum nanprod": "a:dd axis:kk dtype:zz a|dtype:zz out:ee a|out:ee keepdims:kk initial:ed where:zz",
     "prod": "a:dd axis:kk dtype:zz out:ee a|out:ee keepdims:kk initial:ed where:zz",
     "mean": "a:dd axis:kk dtype:zz a|dtype:zz out:ee a|out:ee keepdims:kk where:zz",
@@ -87,14 +88,14 @@ OUTCOMES = {
     "round around": "a:zz a=[]:ez decimals:kk out:ee a|out:ee",
     "real_if_close": "a:dd tol:zz",
     "nan_to_num": "x:dd copy:kz nan:ed posinf:ed neginf:ed",
-    "clip": "a:dd a_min:dd a_max:dd out:ee a|out:ee dtype:zz",
+    "clip": "a:dd a_min:dd a_max:dd out:ee a|out:ee min:dd max:dd dtype:zz where:kk a|where:ee",
     "convolve correlate": "a:dd v:dd mode:ne",
     "interp": "x:dd xp:dd fp:dd left:ed right:ed period:ed",
     "trim_zeros": "filt:kk filt=[]:ek trim:ee axis:kk",
     "histogram": "a:dd bins:dd a|bins:zz range:Kd a|range:zz density:kk weights:dd",
     "histogram2d": "x:dd y:dd bins:dd x|bins:zz range:Kd x|range:zz density:kk weights:dd",
     "histogramdd": "sample:dd sample=[]:dd bins:dd sample|bins:zz range:Kd sample|range:zz density:kk weights:dd",
-    "histogram_bin_edges": "a:dd bins:kk range:Kd a|range:zz",
+    "histogram_bin_edges": "a:dd bins:kk range:Kd a|range:zz weights:zz weights=[]:ez",
     "bincount": "x:kk weights:dd minlength:kk",
     "digitize": "x:zz x=[]:ez bins:zz bins=[]:ez right:kk",
     "searchsorted": "a:zz a=[]:ez v:zz v=[]:ez side:ee sorter:zz",
@@ -147,10 +148,10 @@ OUTCOMES = {
     "putmask": "a:ee mask:kk values:ee values=[]:ee",
     "put_along_axis": "arr:ee indices:kk values:ee axis:kk",
     "fill_diagonal": "a:ee val:ee wrap:kk",
-    "sort": "a:dd axis:kk kind:ee stable:kz",
-    "argsort": "a:zz a=[]:ez axis:kk kind:ee stable:kk",
-    "partition": "a:dd kth:kk axis:kk kind:ee",
-    "argpartition": "a:zz a=[]:ez kth:kk axis:kk kind:ee",
+    "sort": "a:dd axis:kk kind:ee order:ne a|order:ee stable:kz",
+    "argsort": "a:zz a=[]:ez axis:kk kind:ee order:ne a|order:ee stable:kk",
+    "partition": "a:dd kth:kk axis:kk kind:ee order:ne a|order:ee",
+    "argpartition": "a:zz a=[]:ez kth:kk axis:kk kind:ee order:ne a|order:ee",
     "lexsort": "keys:ez axis:kk",
     "sort_complex linalg.det linalg.slogdet linalg.inv linalg.eig linalg.eigvals": "a:dd",
     "unique": "ar:KK ar=[]:eK return_index:kk return_inverse:kk return_counts:kk axis:kk equal_nan:kk sorted:zz",
@@ -189,7 +190,7 @@ OUTCOMES = {
     "copy": "a:dd order:ee subok:kz",
     "astype": "x:dd dtype:zz copy:kz device:ne",
     "asmatrix": "data:ee data=[]:ee dtype:zz",
-    "bmat": "obj:ee",
+    "bmat": "obj:ee ldict:ee gdict:ee",
     "zeros ones empty": "shape:kk dtype:zz order:ee device:nn like:zz",
     "full": "shape:kk fill_value:ed dtype:zz order:ee device:ne like:zz",
     "eye": "N:kk M:kk k:kk dtype:zz order:ee device:nn like:zz",
@@ -199,7 +200,7 @@ OUTCOMES = {
     "empty_like": "prototype:zz prototype=[]:ez dtype:zz order:ee subok:kz shape:kk device:ne",
     "full_like": "a:zz a=[]:ez fill_value:ed dtype:zz order:ee subok:kz shape:kk device:ne",
     "arange": "start_or_stop:ee stop:ee step:ee dtype:ze device:ne like:ee",
-    "linspace": "start:dd stop:dd num:kk endpoint:kk retstep:kk dtype:zz axis:kk",
+    "linspace": "start:dd stop:dd num:kk endpoint:kk retstep:kk dtype:zz axis:kk device:ne",
     "logspace": "start:dd stop:dd num:kk endpoint:kk base:dd dtype:zz axis:kk",
     "geomspace": "start:dd stop:dd num:kk endpoint:kk dtype:zz axis:kk",
     "vander": "x:dd N:kk increasing:kk",
@@ -222,7 +223,8 @@ OUTCOMES = {
     "roots": "p:dd p=[]:dd",
     "polyfit": "x:dd y:dd deg:kk rcond:ek full:kk w:dd cov:kk",
     "dot outer": "a:dd b:dd out:ee a|out:ee",
-    "inner vdot kron linalg.solve linalg.tensorsolve": "a:dd b:dd",
+    "inner vdot kron linalg.solve": "a:dd b:dd",
+    "linalg.tensorsolve": "a:dd b:dd axes:kk",
     "tensordot": "a:dd b:dd axes:kk",
     "einsum": "operands0:nn operands1:dd operands2:dd out:ee operands1|out:ee optimize:kz casting:ee order:ee dtype:zz",
     "einsum_path": "operands0:nn operands1:zz operands1=[]:ee operands2:zz operands2=[]:ee optimize:ee einsum_call:kk",
@@ -250,5 +252,5 @@ OUTCOMES = {
     "fft.fft2 fft.rfft2 fft.fftn fft.rfftn": "a:dd s:kk axes:kk norm:ne out:ee a|out:ee",
     "fft.ifft2 fft.irfft2 fft.ifftn fft.irfftn": "a:dd s:kk axes:kk norm:ee out:ee a|out:ee",
     "fft.fftshift fft.ifftshift": "x:dd axes:kk",
-    "fft.fftfreq fft.rfftfreq": "n:mk d:dd",
+    "fft.fftfreq fft.rfftfreq": "n:mk d:dd device:ne",
 }  # fmt: skip

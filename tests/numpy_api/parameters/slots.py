@@ -15,16 +15,20 @@ MASK23 = np.array([[True, False, True], [True, True, False]])
 
 
 class Also:
-    """The value of a parameter in a call that needs other arguments beside it; `base` replaces the first arguments."""
+    """The value of a parameter in a call that needs other arguments beside it; `base` replaces the first arguments, or
+    all of them (`alone`)."""
 
-    def __init__(self, value, *base, symmetric=False, **others):
-        self.value, self.base, self.symmetric, self.others = value, base, symmetric, others
+    def __init__(self, value, *base, symmetric=False, alone=False, **others):
+        self.value, self.base, self.symmetric, self.alone, self.others = value, base, symmetric, alone, others
+
+    def args(self, base):
+        return list(self.base) if self.alone else [*self.base, *base[len(self.base) :]]
 
 
 #: what a parameter gets where the call does not say: a value that differs from the default
 OPTIONS = {
     "axis": 0, "keepdims": True, "where": MASK23, "initial": 0.5, "dtype": np.float32, "order": "C", "subok": True,
-    "ddof": 1, "correction": 1.0, "mean": None, "casting": "same_kind", "copy": True, "device": "cpu",
+    "ddof": 1, "correction": 1.0, "casting": "same_kind", "copy": True, "device": "cpu",
     "like": np.zeros(2), "n": 4, "norm": "ortho", "offset": 1,  "k": 1, "rcond": 1e-9,
     "rtol": 1e-9, "hermitian": True, "UPLO": "U", "stable": True, "kind": "stable", "equal_nan": True,
     "overwrite_input": True, "method": "linear", "mode": "full", "shape": (2, 2), "signature": "d->d",
@@ -39,8 +43,8 @@ class Call:
     triangle of their first argument: it is made symmetric before.
     """
 
-    def __init__(self, *base, without=(), then="{}", symmetric=False, **options):
-        self.base, self.without, self.then, self.symmetric, self.options = base, without, then, symmetric, options
+    def __init__(self, *base, then="{}", symmetric=False, **options):
+        self.base, self.then, self.symmetric, self.options = base, then, symmetric, options
 
 
 def function(namespace, name):
@@ -142,8 +146,6 @@ def slots(name, call):
         yield from _variants(name, call, names[k], base, {}, k, value)
     for option in names[len(base) :]:
         value = call.options[option] if option in call.options else OPTIONS.get(option, LookupError)
-        if option in call.without or value is None:
-            continue
         if option == "out" and value is LookupError:
             value = _room_for_the_result(name, names, base)
         if value is LookupError:
@@ -151,7 +153,7 @@ def slots(name, call):
         args, others, symmetric = base, {}, call.symmetric
         if isinstance(value, Also):
             symmetric = symmetric or value.symmetric
-            args, others, value = [*value.base, *base[len(value.base) :]], value.others, value.value
+            args, others, value = value.args(base), value.others, value.value
         kwargs = {**others, option: value}
         yield from _variants(name, call, option, args, kwargs, option, value)
         first = next((k for k, x in enumerate(args) if numeric(x)), None)

@@ -26,6 +26,7 @@ LETTERS = {
     "EEvv": "v",  # values alone: no derivative is defined
     "EEEE": "e",  # an error that helps
     "NNNN": "n",  # NumPy's own error
+    "NNEE": "r",  # NumPy's own error, and one that helps under jit and vmap, where the value is not known
 }
 
 
