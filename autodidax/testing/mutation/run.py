@@ -206,7 +206,9 @@ def killing(mutant: Mutant, known: KnownFailures, **options: Any) -> list[Failur
     if mutant.primitive.higher_order:  # its rules call the primitive itself
         named |= {"trace_jvp", "trace_reverse", "trace_linear", "stage of jvp", "stage of vjp"}
     with mutant.active():
-        report = check_primitive(mutant.primitive, strict=True, **options)
+        report = check_primitive(mutant.primitive, strict=True, require_complete=True, **options)
+    if report.missing:  # a refusal that is gone leaves the rule that it stood for
+        return [f for f in report.failures if f.rule in report.missing]
     # at order 2 a failure names the mode in which the derivative of a rule is wrong, and its path names that rule
     new = [f for f in report.failures if f.sample and (f.rule in named or f.order > 1)]
     return new and [f for f in new if (f.rule, f.layer, f.sample) not in known(options["seeds"], options["points"])]
