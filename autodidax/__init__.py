@@ -15,6 +15,7 @@ from autodidax import errors, lax, numpy, scipy, tree, tree_util
 from autodidax.config import config, debug_infs, debug_nans, disable_jit
 from autodidax.control_flow.closure_conversion import closure_convert
 from autodidax.control_flow.loops import map
+from autodidax.core import jaxpr
 from autodidax.core.avals import ShapeDtypeStruct, float0
 from autodidax.core.interpreters import get_aval as typeof
 from autodidax.core.jaxpr import eval_jaxpr
@@ -48,7 +49,11 @@ __all__ = [
 # what loads when it is first named: module, or (module, name)
 _LATER: dict[str, Any] = {
     "ad_checkpoint": ("autodidax.ad_checkpoint", None),
+    "checkpoint_policies": ("autodidax.transforms.checkpoint_policies", None),
     "debug": ("autodidax.debug", None),
+    "export": ("autodidax.export", None),
+    "random": ("autodidax.random", None),
+    "nn": ("autodidax.nn", None),
     "test_util": ("autodidax.test_util", None),
     "flatten_util": ("autodidax.flatten_util", None),
     "testing": ("autodidax.testing", None),
@@ -56,6 +61,7 @@ _LATER: dict[str, Any] = {
     "check_jvp": ("autodidax.test_util", "check_jvp"),
     "check_vjp": ("autodidax.test_util", "check_vjp"),
 }
+jaxpr.reducer = lambda program: __getattr__("export").exported.reduced(program)
 
 
 def __getattr__(name: str) -> Any:

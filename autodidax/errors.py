@@ -24,6 +24,7 @@ __all__ = [
     "ConcretizationTypeError",
     "ConvergenceError",
     "DtypeError",
+    "ExportError",
     "JaxprError",
     "MutationError",
     "NanError",
@@ -417,6 +418,22 @@ class JaxprError(AutodidaxError, TypeError):
 
     It means that a rule (an abstract evaluation, say) is wrong, and not the program that was traced: the
     message names the equation and the primitive. ``python -m autodidax check`` shows the sample at fault.
+    """
+
+
+class ExportError(AutodidaxError, ValueError, TypeError):
+    """A program that cannot be stored, or bytes from which none can be loaded.
+
+    Fails::
+
+        from autodidax.export import export
+        square = lambda x: pure_callback(np.square, ShapeDtypeStruct(x.shape, x.dtype), x)
+        export(jit(square))(np.ones(3)).serialize()
+
+    Repair::
+
+        square = lambda x: x * x
+        export(jit(square))(np.ones(3)).serialize()
     """
 
 

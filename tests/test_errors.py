@@ -28,6 +28,7 @@ BUILTINS = {
     "ConcretizationTypeError": (TypeError,),
     "ConvergenceError": (RuntimeError,),
     "DtypeError": (TypeError,),
+    "ExportError": (ValueError, TypeError),
     "JaxprError": (TypeError,),
     "MutationError": (TypeError, ValueError),
     "NanError": (FloatingPointError,),

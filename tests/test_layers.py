@@ -22,7 +22,7 @@ LAYERS = (
     ("transforms",),
     ("control_flow",),
     ("numpy", "scipy", "random", "nn"),
-    ("testing", "explain", "debug"),
+    ("testing", "explain", "debug", "export"),
     ("lax", "tree_util", "flatten_util", "test_util", "ad_checkpoint", "__main__", "__init__"),
 )
 THIRD_PARTY = {"numpy", "scipy"}
@@ -32,7 +32,9 @@ LOCAL_IMPORTS = {
     (PACKAGE, "__getattr__"): "PEP 562: the checker and other parts load when they are first named",
     (f"{PACKAGE}.numpy", "__getattr__"): "PEP 562: likewise",
     (f"{PACKAGE}.scipy*", "__getattr__"): "PEP 562: likewise",
+    (f"{PACKAGE}.nn", "__getattr__"): "PEP 562: likewise",
     (f"{PACKAGE}.testing.commandline.modules", "load_*"): "it loads primitives, and the modules that a user names",
+    (f"{PACKAGE}.export.decoding", "_primitive"): "primitives of a loaded program that load on first use",
     (f"{PACKAGE}.numpy.callers", "twin"): "a message says what there is for a function of SciPy, which is loaded then",
     (f"{PACKAGE}.primitives.triangular", "kernels"): "SciPy's BLAS, for triangular systems, loads on first use",
 }

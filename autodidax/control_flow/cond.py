@@ -15,7 +15,7 @@ from autodidax.control_flow.operands import concrete, flat_operands, join_output
 from autodidax.control_flow.rows import rows_like, select_rows
 from autodidax.core.avals import ShapedArray, UnknownSize
 from autodidax.core.interpreters import dtype_of, get_aval, shape_of
-from autodidax.core.jaxpr import ClosedJaxpr, has_effects
+from autodidax.core.jaxpr import ClosedJaxpr, has_effects, misfit
 from autodidax.core.primitive import Sample
 from autodidax.core.tracebacks import boundary
 from autodidax.primitives.comparison import equal
@@ -59,6 +59,14 @@ class Cond(HigherOrder):
 
     def abstract_eval(self, index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> list[Any]:
         return [_known_least(avals) for avals in zip(*[b.out_avals for b in branches], strict=True)]
+
+    def operand_error(self, avals: Sequence[Any], params: dict[str, Any]) -> str | None:
+        index, *operands = avals
+        branches = params["branches"]
+        if not branches or index.shape or index.dtype.kind not in "biu":
+            return f"chooses among {len(branches)} branches by {index!r}, which is no integer"
+        problems = [misfit(f"branch {k}", b, operands, branches[0].out_avals) for k, b in enumerate(branches)]
+        return next(filter(None, problems), None)
 
     def samples(self, rng: np.random.Generator) -> Iterator[Sample]:
         x, y, k = rng.uniform(0.5, 1.5, 3), rng.normal(), np.arange(3)

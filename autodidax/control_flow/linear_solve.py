@@ -10,7 +10,7 @@ import numpy as np
 from autodidax import errors
 from autodidax.compile.program import compiled
 from autodidax.core.interpreters import Tracer, get_aval
-from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.jaxpr import ClosedJaxpr, misfit
 from autodidax.core.primitive import Sample
 from autodidax.primitives.contraction import matmul, swap_last
 from autodidax.primitives.convert import zeros_of
@@ -61,6 +61,17 @@ class LinearSolve(HigherOrder):
 
     def abstract_eval(self, *avals: Any, **params: Any) -> list[Any]:
         return params["solve"].out_avals
+
+    def operand_error(self, avals: Sequence[Any], params: dict[str, Any]) -> str | None:
+        system, solver, other, rhs = self.operands(avals, params["counts"])
+        takes = {"matvec": system, "vecmat": system, "solve": [*system, *solver], "transpose_solve": [*system, *other]}
+        for name, constants in takes.items():
+            program = params[name]
+            if program is not None:
+                problem = misfit(name, program, [*constants, *rhs], [*rhs, *program.out_avals[len(rhs) :]])
+                if problem is not None:
+                    return problem
+        return None
 
     def samples(self, rng: np.random.Generator) -> Iterator[Sample]:
         a, b = rng.normal(size=(3, 3)) + 3.0 * np.eye(3), rng.normal(size=3)

@@ -10,9 +10,9 @@ import numpy as np
 from autodidax import errors
 from autodidax.compile.program import compiled
 from autodidax.control_flow.rows import Rows, rows_like, select_rows, stack_rows
-from autodidax.core.avals import ShapedArray, UnknownSize
+from autodidax.core.avals import ShapedArray, UnknownSize, shapes_agree
 from autodidax.core.interpreters import get_aval
-from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, has_effects, subjaxprs
+from autodidax.core.jaxpr import ClosedJaxpr, Jaxpr, has_effects, misfit, subjaxprs
 from autodidax.core.primitive import Primitive, Sample
 from autodidax.primitives.comparison import logical_and
 from autodidax.primitives.convert import convert_element_type, zeros_like, zeros_of
@@ -95,6 +95,21 @@ class Loop(HigherOrder):
         ys = [ShapedArray((params["length"], *a.shape), a.dtype) for a in outs[n_carry:]]
         count = [ShapedArray((), INT)] if params["cond"] is not None else []
         return [*count, *outs[:n_carry], *ys]
+
+    def operand_error(self, avals: Sequence[Any], params: dict[str, Any]) -> str | None:
+        trip, cond_consts, consts, carry, xs = self.parts(avals, params)
+        body, cond, length = params["body"], params["cond"], params["length"]
+        for x in xs:
+            if not shapes_agree(x.shape[:1], (length,)):
+                return f"has rows {x!r} for {length} iterations"
+        problem = misfit(
+            "the body", body, [*consts, *carry, *map(_row_aval, xs)], [*carry, *body.out_avals[len(carry) :]]
+        )
+        if problem is None and cond is not None:
+            problem = misfit("the condition", cond, [*cond_consts, *carry], [ShapedArray((), bool)])
+        if problem is None and [a.dtype.kind for a in trip] != ["i"] * params["counted"]:
+            problem = f"is counted by {trip}"
+        return problem
 
     def call(self, parts: Parts, cond: Any, body: ClosedJaxpr, length: int, reverse: bool) -> list[Any]:
         return self(

@@ -15,7 +15,7 @@ from autodidax.control_flow.operands import cast_outputs, concrete, flat_operand
 from autodidax.control_flow.runge_kutta import Accuracy, check_monotonic, integrate, integrate_rows
 from autodidax.core.avals import ShapedArray
 from autodidax.core.interpreters import Tracer, dtype_of, frames, get_aval, shape_of
-from autodidax.core.jaxpr import ClosedJaxpr
+from autodidax.core.jaxpr import ClosedJaxpr, misfit
 from autodidax.core.primitive import Sample
 from autodidax.core.tracebacks import boundary
 from autodidax.primitives.convert import astype, real, zeros_of
@@ -89,6 +89,17 @@ class OdeInt(HigherOrder):
         _, state, times = self.parts(avals, params)
         n, lead = times.shape[-1], 0 if params["rows"] is None else 1
         return [ShapedArray((*a.shape[:lead], n, *a.shape[lead:]), a.dtype) for a in state]
+
+    def operand_error(self, avals: Sequence[Any], params: dict[str, Any]) -> str | None:
+        consts, state, times = self.parts(avals, params)
+        mapped = params["mapped"] if params["rows"] is not None else (False,) * len(params["mapped"])
+        row = lambda a, on: a.update(shape=a.shape[1:]) if on else a
+        fixed = [row(a, on) for a, on in zip(consts, mapped, strict=False)]
+        moving = [row(a, params["rows"] is not None) for a in state]
+        time = row(times, mapped[-1])
+        if len(time.shape) != 1:
+            return f"has times {times!r}"
+        return misfit("the system", params["func"], [*fixed, *moving, row(time, True)], moving)
 
     def samples(self, rng: np.random.Generator) -> Iterator[Sample]:
         w, y, t = rng.normal(size=2), rng.normal(size=3), np.array([0.2, 0.7, 1.1])

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from autodidax import errors
 from autodidax.core import interpreters, sources
-from autodidax.core.avals import ShapedArray
+from autodidax.core.avals import ShapedArray, shapes_agree
 from autodidax.core.interpreters import get_aval, quietly
 from autodidax.core.sources import Mark, Source
 
@@ -98,6 +98,15 @@ class Jaxpr:
 
     __str__ = __repr__
 
+    def __reduce__(self) -> Any:
+        return reducer(self)
+
+    def __copy__(self) -> Jaxpr:
+        return self  # programs are not changed once they are made
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Jaxpr:
+        return self
+
 
 class ClosedJaxpr:
     """A jaxpr with the values of its constants. Transforms of it and its compiled form are remembered on it, so that
@@ -135,8 +144,19 @@ class ClosedJaxpr:
 
     __str__ = __repr__
 
+    def __reduce__(self) -> Any:
+        return reducer(self)
+
+    def __copy__(self) -> ClosedJaxpr:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ClosedJaxpr:
+        return self
+
 
 printer: Callable[[Jaxpr, bool, bool], str] = lambda jaxpr, *_: f"<jaxpr of {len(jaxpr.eqns)} equations>"
+reducer: Callable[[Any], Any] = object.__reduce__
+"""What pickle keeps of a program; ``autodidax`` puts that of its ``export`` here."""
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:
@@ -152,6 +172,16 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Any, *args: Any) -> list[Any]:
     >>> eval_jaxpr(closed.jaxpr, closed.consts, 3.0)
     [6.0]
     """
+    if not isinstance(jaxpr, Jaxpr):
+        raise errors.ArgumentError(
+            f"eval_jaxpr takes a jaxpr and its constants, got {type(jaxpr).__name__}",
+            mend="write eval_jaxpr(closed.jaxpr, closed.consts, *leaves)",
+        )
+    if len(consts) != len(jaxpr.constvars):
+        raise errors.ArgumentError(
+            f"eval_jaxpr: the jaxpr has {errors.counted(len(jaxpr.constvars), 'constant')}, {len(consts)} were given",
+            mend="give those of the closed jaxpr: eval_jaxpr(closed.jaxpr, closed.consts, *leaves)",
+        )
     if len(args) != len(jaxpr.invars):
         raise errors.ArgumentError(
             f"eval_jaxpr: the jaxpr has {len(jaxpr.invars)} inputs, {len(args)} were given",
@@ -219,9 +249,41 @@ def has_effects(closed: ClosedJaxpr) -> bool:
     return found
 
 
-def check_jaxpr(jaxpr: Jaxpr) -> None:
-    """Raise JaxprError unless every variable is bound once, before its use, and every equation's output avals are
-    those of its primitive's abstract evaluation."""
+def misfit(
+    what: str, program: ClosedJaxpr, avals: Sequence[ShapedArray], results: Sequence[ShapedArray] | None = None
+) -> str | None:
+    """What is wrong with calling a program on operands of these avals, for results of those; None where it fits."""
+    if not _all_agree(program.in_avals, avals):
+        return f"{what} takes {program.in_avals}, is given {list(avals)}"
+    if results is not None and not _all_agree(program.out_avals, results):
+        return f"{what} returns {program.out_avals}, where {list(results)} belongs"
+    return None
+
+
+def _all_agree(a: Sequence[ShapedArray], b: Sequence[ShapedArray]) -> bool:
+    return len(a) == len(b) and all(
+        m.dtype == n.dtype and shapes_agree(m.shape, n.shape) for m, n in zip(a, b, strict=True)
+    )
+
+
+def check_jaxpr(jaxpr: Jaxpr | ClosedJaxpr, checked: set[int] | None = None) -> None:
+    """Raise JaxprError unless every variable is bound once, before its use; every equation's output avals are those of
+    its primitive's abstract evaluation; literals and constants have the avals that are written beside them; and
+    programs in parameters are right likewise, and take what their equation gives them.
+
+    `checked`: the ids of programs that are known to be right already; those that are found to be so join them."""
+    checked = set() if checked is None else checked
+    if id(jaxpr) in checked:
+        return
+    checked.add(id(jaxpr))
+    if isinstance(jaxpr, ClosedJaxpr):
+        constants = [get_aval(c) for c in jaxpr.consts]
+        if not _all_agree([v.aval for v in jaxpr.jaxpr.constvars], constants):
+            variables = [v.aval for v in jaxpr.jaxpr.constvars]
+            raise errors.JaxprError(
+                f"the constants are {constants}, their variables {variables}", mend="give each variable its constant"
+            )
+        jaxpr = jaxpr.jaxpr
     bound: set[Var] = set()
 
     def define(v: Var, where: str) -> None:
@@ -229,25 +291,37 @@ def check_jaxpr(jaxpr: Jaxpr) -> None:
             raise errors.JaxprError(f"{where}: {v!r} is bound twice or is no variable", mend="bind each variable once")
         bound.add(v)
 
+    def read(a: Atom, where: str) -> None:
+        if type(a) is Var and a not in bound:
+            raise errors.JaxprError(f"{where}: reads {a!r} before it is bound", mend="order the equations")
+        if type(a) is Literal and np.shape(a.val) != ():
+            raise errors.JaxprError(f"{where}: the literal {a!r} is no scalar", mend="make it a constant")
+        if type(a) is Literal and not _all_agree([a.aval], [get_aval(a.val)]):
+            raise errors.JaxprError(
+                f"{where}: the literal {a.val!r} is said to be {a.aval!r}", mend="make it a number of that dtype"
+            )
+
     for v in (*jaxpr.constvars, *jaxpr.invars):
         define(v, "inputs")
     for i, eqn in enumerate(jaxpr.eqns):
         where = f"equation {i} ({eqn.primitive.name})"
         for a in eqn.invars:
-            if type(a) is Var and a not in bound:
-                raise errors.JaxprError(f"{where}: reads {a!r} before it is bound", mend="order the equations")
-            if type(a) is Literal and np.shape(a.val) != ():
-                raise errors.JaxprError(f"{where}: the literal {a!r} is no scalar", mend="make it a constant")
-        want = eqn.primitive.out_avals(*[a.aval for a in eqn.invars], **eqn.params)
+            read(a, where)
+        operands = [a.aval for a in eqn.invars]
+        want = eqn.primitive.out_avals(*operands, **eqn.params)
         got = [v.aval for v in eqn.outvars]
         if len(want) != len(got) or any(
             w.shape != g.shape or w.dtype != g.dtype for w, g in zip(want, got, strict=True)
         ):
             raise errors.JaxprError(f"{where}: outputs are {got}, its rule says {want}", mend="correct the avals")
         for sub in subjaxprs(eqn.params):
-            check_jaxpr(sub.jaxpr)
+            check_jaxpr(sub, checked)
+        problem = eqn.primitive.operand_error(operands, eqn.params)
+        if problem is not None:
+            raise errors.JaxprError(f"{where}: {problem}", mend="call a program on what it takes")
         for v in eqn.outvars:
             define(v, where)
     for a in jaxpr.outvars:
         if type(a) is Var and a not in bound:
             raise errors.JaxprError(f"output {a!r} is not bound", mend="return a variable of the program")
+        read(a, "outputs")

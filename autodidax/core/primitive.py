@@ -133,6 +133,7 @@ class Primitive:
     stages_itself = False  # writes its own equations (custom rules stage their functions first)
     higher_order = False  # carries jaxprs or callables; handles the traces itself
     inlined: Any = None  # params -> the program that a call runs, which the compiler may write in its place, or None
+    costly = False  # its values take long: the default check looks at few samples, and at no points beside them
     checked: bool | str = True  # the rule checker goes over its samples; a text says why it does not
     invariants: Any = None  # (outs, **params) -> what does not depend on choices, such as the signs of vectors
     hermitian_operands: tuple[int, ...] = ()  # operands of which one triangle is read, differentiated as Hermitian

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-_PARTS = ("integrate", "linalg", "sparse", "special")
+_PARTS = ("integrate", "linalg", "sparse", "special", "stats")
 
 
 def __getattr__(name: str) -> Any:

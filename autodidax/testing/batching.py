@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,13 +22,13 @@ ROUNDINGS = 256.0  # a batched contraction or factorization may round otherwise 
 
 
 def check_batching(
-    p: Primitive, report: Report, samples: Sequence[Sample], seed: int, only: int | None = None
+    p: Primitive, report: Report, samples: Sequence[Sample], seed: int, chosen: Collection[int]
 ) -> None:  # fmt: skip
-    """Every sample (or only one) under the batching rule: each choice of mapped operands, batch sizes 0, 1, 3 and that
+    """The chosen samples under the batching rule: each choice of mapped operands, batch sizes 0, 1, 3 and that
     of another axis, against the rows run one by one. Rows differ: they come from several draws of the same sample."""
     draws = [list(p.samples(np.random.default_rng((seed, 71, i)))) for i in range(DRAWS)]
     for k, s in enumerate(samples):
-        if not s.args or only not in (None, k):
+        if not s.args or k not in chosen:
             continue
         _SampleBatch(p, report, s, [d[k] for d in draws if k < len(d)], f"{k} of seed {seed}: {s!r}").run()
 

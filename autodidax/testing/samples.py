@@ -44,3 +44,14 @@ def plainest(samples: Sequence[Sample], chosen: Collection[int]) -> list[int]:
     """Of the samples chosen, the first of those with the most operands in double precision."""
     counts = {k: sum(dtype_of(a) == np.float64 for a in samples[k].args) for k in sorted(chosen)}
     return [max(counts, key=lambda k: counts[k])] if counts else []
+
+
+def few(samples: Sequence[Sample]) -> set[int]:
+    """The plainest sample, and of each other kind the one with the fewest entries."""
+    fewest: dict[Any, tuple[int, int]] = {}
+    for k, s in enumerate(samples):
+        kind = (*(dtype_of(a) for a in s.args), repr(s.params))
+        size = sum(int(np.size(a)) for a in s.args)
+        if all(np.size(a) for a in s.args) and (kind not in fewest or size < fewest[kind][0]):
+            fewest[kind] = size, k
+    return {*plainest(samples, range(len(samples))), *(k for _, k in fewest.values())}

@@ -154,7 +154,8 @@ def extract_under_jit():
     TracerIntegerConversionError: delete: the positions of the entries are traced, and the result depends on
             them
       in: <lambda> (here), under jit of <lambda>
-      mend: give known positions; or keep the shape, with np.where(np.arange(n) == k, 0.0, x)
+      mend: give known positions; with anp.delete(..., assume_unique_indices=True) they may be traced; or keep the
+            shape, with np.where(np.arange(n) == k, 0.0, x)
     """,
 )
 def delete_under_jit():

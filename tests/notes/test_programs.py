@@ -29,7 +29,10 @@ COMMAND = re.compile(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 VARIES = re.compile(r"( +\d+){7} +\d+\.\d+s|\d+ checks|\d+ mutants|in \d+(\.\d+)? ?s|error of at most \S+")
 
 # name of the note -> what it needs beyond the package's own dependencies
-PROGRAMS = {"fitting_real_data.md": "sklearn", "checking_rules.md": "pytest", "contributing.md": "pytest"}
+PROGRAMS = {
+    "fitting_real_data.md": "sklearn", "checking_rules.md": "pytest", "contributing.md": "pytest", "jaxprs.md": "numpy",
+    "random_numbers.md": "numpy",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

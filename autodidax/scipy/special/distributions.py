@@ -1,0 +1,63 @@
+"""Distribution functions and their inverses."""
+
+from __future__ import annotations
+
+from autodidax.primitives.special import distributions as _primitives
+from autodidax.primitives.special import students as _statistics
+from autodidax.scipy.special.publishing import public
+
+bdtr = public(_primitives.bdtr, "Probability of at most k successes in n trials; k is rounded down.")
+bdtrc = public(_primitives.bdtrc, "Probability of more than k successes in n trials.")
+bdtri = public(_primitives.bdtri, "The p at which bdtr(k, n, p) is y.")
+bdtrik = public(_primitives.bdtrik, "The real k at which the probability of at most k successes is y.")
+bdtrin = public(_primitives.bdtrin, "The real n at which the probability of at most k successes is y.")
+btdtria = public(_primitives.btdtria, "The a at which betainc(a, b, x) is p.")
+btdtrib = public(_primitives.btdtrib, "The b at which betainc(a, b, x) is p.")
+chdtr = public(_primitives.chdtr, "Chi-square distribution function of v degrees of freedom.")
+chdtrc = public(_primitives.chdtrc, "Upper tail of the chi-square distribution.")
+chdtri = public(_primitives.chdtri, "The x at which chdtrc(v, x) is p.")
+chdtriv = public(_primitives.chdtriv, "The v at which chdtr(v, x) is p.")
+fdtr = public(_primitives.fdtr, "F distribution function.")
+fdtrc = public(_primitives.fdtrc, "Upper tail of the F distribution.")
+fdtri = public(_primitives.fdtri, "The x at which fdtr(dfn, dfd, x) is p.")
+fdtridfd = public(_primitives.fdtridfd, "The dfd at which fdtr(dfn, dfd, x) is p.")
+gdtr = public(_primitives.gdtr, "Gamma distribution function of rate a and shape b.")
+gdtrc = public(_primitives.gdtrc, "Upper tail of the gamma distribution of rate a and shape b.")
+gdtria = public(_primitives.gdtria, "The rate at which gdtr(a, b, x) is p.")
+gdtrib = public(_primitives.gdtrib, "The shape at which gdtr(a, b, x) is p.")
+gdtrix = public(_primitives.gdtrix, "The x at which gdtr(a, b, x) is p.")
+nbdtr = public(_primitives.nbdtr, "Probability of at most k failures before n successes; differentiable in p.")
+nbdtrc = public(_primitives.nbdtrc, "Probability of more than k failures before n successes; differentiable in p.")
+nbdtri = public(_primitives.nbdtri, "The p at which nbdtr(k, n, p) is y.")
+nbdtrik = public(_primitives.nbdtrik, "The real k at which the probability of at most k failures is y.")
+nbdtrin = public(_primitives.nbdtrin, "The real n at which the probability of at most k failures is y.")
+nrdtrimn = public(_primitives.nrdtrimn, "Mean of a normal distribution, of which x is the quantile of p.")
+nrdtrisd = public(_primitives.nrdtrisd, "Deviation of a normal distribution, of which x is the quantile of p.")
+pdtr = public(_primitives.pdtr, "Probability of at most k events, in the mean m; k is rounded down.")
+pdtrc = public(_primitives.pdtrc, "Probability of more than k events, in the mean m.")
+pdtri = public(_primitives.pdtri, "The m at which pdtr(k, m) is y.")
+pdtrik = public(_primitives.pdtrik, "The real k at which the probability of at most k events is p.")
+stdtr = public(_primitives.stdtr, "Student's t distribution function.")
+stdtridf = public(_primitives.stdtridf, "The degrees of freedom at which stdtr(df, t) is p.")
+stdtrit = public(_primitives.stdtrit, "The t at which stdtr(df, t) is p.")
+tklmbda = public(_primitives.tklmbda, "Tukey's lambda distribution function.")
+chndtr = public(_primitives.chndtr, "Noncentral chi-square distribution function; without derivatives.")
+chndtridf = public(_primitives.chndtridf, "The degrees of freedom at which chndtr is p; without derivatives.")
+chndtrinc = public(_primitives.chndtrinc, "The noncentrality at which chndtr is p; without derivatives.")
+chndtrix = public(_primitives.chndtrix, "The x at which chndtr is p; without derivatives.")
+ncfdtr = public(_primitives.ncfdtr, "Noncentral F distribution function; without derivatives.")
+ncfdtri = public(_primitives.ncfdtri, "The x at which ncfdtr is p; without derivatives.")
+ncfdtridfd = public(_primitives.ncfdtridfd, "The lower degrees of freedom at which ncfdtr is p; without derivatives.")
+ncfdtridfn = public(_primitives.ncfdtridfn, "The upper degrees of freedom at which ncfdtr is p; without derivatives.")
+ncfdtrinc = public(_primitives.ncfdtrinc, "The noncentrality at which ncfdtr is p; without derivatives.")
+nctdtr = public(_primitives.nctdtr, "Noncentral t distribution function; without derivatives.")
+nctdtridf = public(_primitives.nctdtridf, "The degrees of freedom at which nctdtr is p; without derivatives.")
+nctdtrinc = public(_primitives.nctdtrinc, "The noncentrality at which nctdtr is p; without derivatives.")
+nctdtrit = public(_primitives.nctdtrit, "The t at which nctdtr is p; without derivatives.")
+kolmogorov = public(_statistics.kolmogorov, "Upper tail of the limit of Kolmogorov's statistic.")
+kolmogi = public(_statistics.kolmogi, "The y at which kolmogorov(y) is p.")
+smirnov = public(
+    _statistics.smirnov,
+    "Upper tail of the one-sided statistic of n observations, in d.",
+)
+smirnovi = public(_statistics.smirnovi, "The d at which smirnov(n, d) is p.")
