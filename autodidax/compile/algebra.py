@@ -113,9 +113,9 @@ def _added_to_a_part(eqn: JaxprEqn, made: Definitions) -> JaxprEqn | None:
     x, y = eqn.invars
     for a, b in ((x, y), (y, x)):
         part = _made_by(b, made, "scatter_into_zeros")
-        if part is None or len(part.invars) > 1 or made.uses[b] != 1 or not _same(a, eqn.outvars[0].aval):  # type: ignore[index]  # a variable
+        if part is None or len(part.invars) > 1 or made.uses[part.outvars[0]] != 1:
             continue
-        if part.outvars[0].aval.dtype == a.aval.dtype and a.aval.shape:
+        if a.aval.shape and _same(a, eqn.outvars[0].aval) and _same(part.outvars[0], a.aval):
             return _instead(eqn, "scatter_add", a, part.invars[0], index=part.params["index"])
     return None
 

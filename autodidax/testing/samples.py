@@ -47,10 +47,10 @@ def plainest(samples: Sequence[Sample], chosen: Collection[int]) -> list[int]:
 
 
 def few(samples: Sequence[Sample]) -> set[int]:
-    """The plainest sample, and of each other kind the one with the fewest entries."""
+    """The plainest sample, and of those with the same dtypes the one with the fewest entries."""
     fewest: dict[Any, tuple[int, int]] = {}
     for k, s in enumerate(samples):
-        kind = (*(dtype_of(a) for a in s.args), repr(s.params))
+        kind = tuple(dtype_of(a) for a in s.args)
         size = sum(int(np.size(a)) for a in s.args)
         if all(np.size(a) for a in s.args) and (kind not in fewest or size < fewest[kind][0]):
             fewest[kind] = size, k

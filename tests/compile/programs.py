@@ -84,6 +84,11 @@ WRITTEN = {
     "clusters": (ad.value_and_grad(layered, argnums=(0, 1)), (X, W)),
     "hessian of clusters": (ad.hessian(layered), (X[:3, :2], W[:3])),
     "parts": (ad.jacrev(lambda x: reads(x)[0]), (V,)),
+    "broadcast parts": (
+        lambda x, y: ad.vjp(lambda x, y: x[:2] * 2.0 + np.sum(y * x), x, y)[1](np.ones(2)),
+        (V[:3], W[:, :1]),
+    ),
+    "a part beside more axes": (ad.vmap(ad.grad(lambda x: np.sum(np.stack([x, np.sin(x), x * x])[:2] ** 3) * x)), (V,)),
     "views and results": (lambda x: (x.T, x.T.T, x * 1.0, x, (x + 1.0).T, (x + 1.0)[0]), (X,)),
     "calls": (lambda x: ad.jit(np.sin)(ad.jit(np.sin)(x)) + ad.jit(np.sin)(x), (X,)),
     "constants": (lambda x: x * np.ones(5) + np.arange(5.0) * 2.0 - np.zeros((6, 5)), (X,)),

@@ -328,7 +328,7 @@ def _refuses(p: Any, s: Any, i: int) -> bool:
 
 def _drawn() -> list[str]:
     """Names of the primitives that are drawn from the registry."""
-    ours = [p for p in registry if p.module.startswith("autodidax.") and p.name not in LEFT_OUT]
+    ours = [p for p in registry if p.module.startswith("autodidax.") and p.name not in LEFT_OUT and p.checked is True]
     return [p.name for p in ours if not p.higher_order and not p.nondifferentiable]
 
 

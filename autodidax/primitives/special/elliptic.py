@@ -330,3 +330,6 @@ def _jacobi_samples(rng):
 
 
 ellipj = SeveralResults("ellipj", sc.ellipj, _by_argument, _by_parameter, samples=_jacobi_samples, module=__name__)
+
+for _p in (elliprf, elliprd, elliprg, elliprj, elliprc, integral_of_powers_p):
+    _p.costly = True  # quadratures
