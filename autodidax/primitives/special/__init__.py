@@ -41,7 +41,7 @@ from autodidax.primitives.special import (
 CONSTANT_OPERANDS: dict[str, tuple[int, ...]] = {
     "polygamma": (0,),
     **{p.name: p.constant_operands for p in registry if isinstance(p, several_results.SeveralResults)},
-    **{p.name: (*p.constant, *p.steps) for p in registry if isinstance(p, partials.Partials) and p.constant},
+    **{p.name: (*p.constant, *p.steps) for p in registry if isinstance(p, partials.Partials)},
     **dict.fromkeys(("yn", "kn", "struve", "modstruve", "jve_complex", "yve_complex", "ive_complex"), (0,)),
     **dict.fromkeys(("spherical_jn", "spherical_yn", "spherical_in", "spherical_kn", "legendre_p"), (0,)),
     **dict.fromkeys(("mathieu_a", "mathieu_b"), (0,)),

@@ -274,7 +274,7 @@ stdtridf = Composed(
     sc.stdtridf,
     inverse(_student, (None, 1), searched(stdtr)),
     [],
-    [sample(np.array([0.8, 0.78]), np.array([1.0, 0.9]))],
+    [sample(np.array([0.8, 0.75]), np.array([1.0, 0.95]))],
 )
 
 _ROOT_TAU = 2.5066282746310002

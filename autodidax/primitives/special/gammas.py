@@ -304,7 +304,11 @@ class Pochhammer(_Ratio):
                 np.array([-0.7, -3.2, -2.4, 0.3]), np.array([0.3, 5.1, -1.5, -0.6]), orders=orders, name="left"
             )
         yield sample(
-            np.array([-3.0, -4.0, -1.0, 0.0, -2.6]), np.array([2.0, 3.0, 3.0, 2.0, 2.0]), orders=(1, 0), name="poles"
+            np.array([-3.0, -4.0, -1.0, 0.0, -2.6]),
+            np.array([2.0, 3.0, 3.0, 2.0, 2.0]),
+            orders=(1, 0),
+            nonsmooth=True,
+            name="poles",
         )
         yield from draws(rng, [(0.5, 1.5), (0.2, 1.0)], {"orders": (1, 0)})
 

@@ -160,11 +160,11 @@ class LambertW(Partials):
         return divide(exp(-out), 1.0 + out)  # w / (z (1 + w)) is 0 / 0 at 0
 
     def samples(self, rng):
-        z = np.array([0.3 + 0.2j, -2.0 + 1j, 5.0 - 3j, 1e-3j])
+        z = np.array([0.3 + 0.2j, -2.0 + 1j, 5.0 - 3j, 0.2j])
         for k in (-1, 0, 1):
             yield sample(z, k, 1e-8, name=f"branch {k}")
         yield sample(np.array([-0.3, -0.1]), -1, 1e-8, name="real, lower branch")
-        yield sample(np.array([-0.36, 0.0, 1e-9, 50.0]), 0, 1e-8, name="real")
+        yield sample(np.array([-0.3, 0.0, 1e-9, 50.0]), 0, 1e-8, name="real")
         yield sample(rng.uniform(0.5, 2.0, (2, 1)), np.array([0, 1, -2]), 1e-8, name="array of branches")
         yield sample(0.7, 0, 1e-8)
         yield sample(rng.normal(size=(0, 2)), 0, 1e-8)

@@ -140,7 +140,7 @@ class LogOverDistance(LogQuotient):
 
     def samples(self, rng):
         for n in (0, 1, 2):
-            yield sample(np.array([1e-5, 0.5, 1.0, 1.0001, 4.0]), orders=(n,), name="all over")
+            yield sample(np.array([0.05, 0.5, 1.0, 1.0001, 4.0]), orders=(n,), name="all over")
             yield sample(np.array([1.0 + 0.1j, -2.0 + 1j, 0.5j]), orders=(n,), name="complex")
         yield from draws(rng, [(0.5, 3.0)], {"orders": (1,)})
 

@@ -106,7 +106,7 @@ ndtr_hazard: Pointwise = also(pointwise("ndtr_hazard", _hazard, lambda y, x: -(y
 # the quantile of a probability given by its logarithm
 ndtri_exp = also(
     pointwise("ndtri_exp", sc.ndtri_exp, lambda y, _: divide(1.0, ndtr_hazard(y)), domain=(-3.0, -0.2)),
-    sample(np.array([-400.0, -30.0, -1e-3]), name="tails"),
+    sample(np.array([-400.0, -30.0, -0.1]), name="tails"),
 )
 
 

@@ -123,7 +123,7 @@ class HurwitzZeta(Partials):
         yield sample(2.5, rng.uniform(0.5, 3.0, 3).astype(np.float32))
         yield sample(3, np.array([-1.5, -0.3]), name="negative")
         yield sample(2.5 + 1j * rng.normal(size=3), rng.uniform(0.5, 3.0, 3), name="complex")
-        yield sample(np.array([1.01, 40.0]), np.array([30.0, 0.5]), orders=(1, 0), name="near 1, large")
+        yield sample(np.array([1.2, 12.0]), np.array([30.0, 0.8]), orders=(1, 0), name="near 1, large")
 
 
 class RiemannZeta(Partials):

@@ -172,6 +172,7 @@ vonmises_ppf: Pointwise = pointwise(
     lambda y, _q, kappa: -_cdf_by_kappa(y, kappa) / _density(y, kappa),
     samples=_quantile_samples, complex_ok=False, module=__name__,
 )  # fmt: skip
+vonmises_ppf.costly = True  # each value is solved for
 
 
 class VonMises(Symmetric):
