@@ -284,7 +284,10 @@ class ScalarProgram:
                 if name == "square" or operand.aval.shape != shape:
                     self.named(operand)
             numbers = eqn.invars[1:] if name == "where" else eqn.invars
-            if out.aval.dtype == _FLOAT and not all(map(_is_double, numbers)):
+            arithmetic = name in _ARITHMETIC or name in ("neg", "abs", "square")
+            if (out.aval.dtype == _FLOAT and not all(map(_is_double, numbers))) or (
+                arithmetic and out.aval.dtype != _FLOAT
+            ):  # conditions are no numbers, and Python would make integers of them
                 return self.by_numpy(eqn)
             operands = [self.spread(a, shape, out.aval.dtype) for a in eqn.invars]
             cells = [_written(name, xs, eqn.quiet) for xs in zip(*operands, strict=True)]

@@ -263,6 +263,7 @@ MIXED = {
     "conditions joined": lambda x: np.stack([x > 1.0, x < 0.5]) | (x != x),
     "conditions beside numbers": lambda x: np.concatenate([x > 1.0, x, np.abs(x > 0.5)]),
     "the norm's second derivative at zero": lambda x: ad.hessian(lambda y: np.hypot(y[0], y[1]))(x - x),
+    "products of conditions": lambda x: ((x > 1.0) * (x > 0.5) + (x < 0.0)) * (x > 1.0) + (x > 2.0) * (x > 1.0),
     "Python numbers": lambda x: (x[0] * 2 + 1, 3, x[1] / 4, -x[2] + True),
     "large integers": lambda x: x * 2**60 + 10**17,
 }

@@ -93,6 +93,7 @@ gennorm_tail: Pointwise = also(
     ),
     sample(np.array([0.2, 4.0, 20.0]), np.array([1.3, 2.0, 1.0]), name="tail"),
 )  # fmt: skip
+gennorm_tail.costly = True  # its derivative in beta is that of gammaincc
 
 
 class GenNorm(Symmetric):

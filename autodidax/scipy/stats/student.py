@@ -89,6 +89,7 @@ student_ppf = pointwise(
     lambda y, _q, df: -_slope_in_df(None, y, df) * exp(-_log_density(y, df)),
     domain=[(0.1, 0.9), (0.5, 6.0)], complex_ok=False, module=__name__,
 )  # fmt: skip
+student_cdf.costly = student_ppf.costly = True  # their derivatives in df are those of betainc
 
 
 class StudentT(Symmetric):

@@ -54,7 +54,4 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ),
     ("logsumexp", "jvp", "sign flipped", "-np.inf as np.inf, in _softmax"): AT_INFINITY,
     ("logsumexp", "jvp", "sign flipped", "-np.inf as np.inf, in _softmax (2)"): AT_INFINITY,
-    ("zeta", "products", "swapped", "of operands 0 and 1"): (
-        "the rule of operand 0 refuses, which the report lists as a decision and does not count as an error"
-    ),
 }
