@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 import pytest
 
+from autodidax.errors import NondifferentiableError
 from tests.laws.laws import check
 from tests.laws.nestings import Point, by_grad, by_jit, by_jvp, by_vjp, by_vmap, random_transform
 from tests.laws.programs import Program, random_program
@@ -57,6 +58,8 @@ def run_many(seeds: range) -> None:
     for seed in seeds:
         try:
             run_program(seed, judged)
+        except NondifferentiableError:  # a primitive says that it has no derivatives of so high an order
+            continue
         except Exception as e:
             broken.append((seed, f"{type(e).__name__}: {e}"))
     if broken:
