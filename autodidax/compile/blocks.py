@@ -88,7 +88,9 @@ class Block:
             if target is None:
                 self.local[out] = self.new_name()
                 self.lines.append(f"{self.local[out]} = {value}")
-                if p.name != "broadcast_to" and _is_new(p):
+                if p.name == "broadcast_to":  # a view, so that what it shows has to stay
+                    self.own.discard(args[0])
+                elif p.name in ("where", "convert_element_type") or not p.structural:
                     self.own.add(self.local[out])
             else:
                 self.local[out] = target
@@ -153,7 +155,7 @@ class Block:
 
     # the call
 
-    def call_lines(self, eqn: JaxprEqn, quiet: bool) -> list[str]:
+    def call_lines(self, eqn: JaxprEqn) -> list[str]:
         """Lines that allocate the results, run the blocks and add up what they give."""
         names = self.names
         names.namespace["empty"] = np.empty
@@ -181,10 +183,6 @@ class Block:
             if eqn.outvars[0] is v:
                 return eqn if eqn.primitive.name in REDUCTIONS else None
         return None
-
-
-def _is_new(p: Any) -> bool:
-    return p.name in ("where", "convert_element_type") or not p.structural
 
 
 def _partition(program: ClosedJaxpr, shape: tuple[int, ...]) -> tuple[int, int]:

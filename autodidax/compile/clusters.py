@@ -10,7 +10,7 @@ import heapq
 from typing import Any
 
 from autodidax.compile.dead_code import eliminate
-from autodidax.compile.kernels import size_of
+from autodidax.compile.kernels import is_known, size_of
 from autodidax.core.avals import ShapedArray
 from autodidax.core.jaxpr import Atom, ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var, eval_jaxpr
 from autodidax.core.primitive import Pointwise, Primitive
@@ -131,7 +131,8 @@ class _Grouping:
 
 
 def _is_elementwise(eqn: JaxprEqn) -> bool:
-    return isinstance(eqn.primitive, Pointwise) or eqn.primitive.name in ELEMENTWISE
+    p = eqn.primitive
+    return is_known(p) and (isinstance(p, Pointwise) or p.name in ELEMENTWISE)
 
 
 def _scheduled(closed: ClosedJaxpr, groups: list[_Group]) -> ClosedJaxpr:

@@ -29,8 +29,8 @@ class Names:
         return name
 
     def function(self, stem: str, value: Any, key: Any = None) -> str:
-        """A name for a function that the program calls; one for all functions of the same key."""
-        key = stem if key is None else key
+        """A name for a function or type that the program uses: one name for one value, or for all of one key."""
+        key = (type(value), value) if key is None else key
         name = self._functions.get(key)
         if name is None:
             name = stem if stem.isidentifier() and not keyword.iskeyword(stem) else "f"

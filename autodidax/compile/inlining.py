@@ -58,8 +58,8 @@ class _Inlining:
             self.constvars += consts
             self.consts += program.consts
         for inner in map(_called, jaxpr.eqns):
-            if inner is not None and id(inner) not in self.calls:
-                self.calls[id(inner)] = 1
+            if inner is not None:
+                self.calls[id(inner)] += 1
         env: dict[Any, Atom] = {
             **dict(zip(jaxpr.constvars, consts, strict=True)),
             **dict(zip(jaxpr.invars, ins, strict=True)),

@@ -48,10 +48,16 @@ def into(ufunc: np.ufunc, target: str) -> str:
     return f"out={target}" if ufunc in (np.maximum, np.minimum) else target
 
 
+def is_known(p: Primitive) -> bool:
+    """Whether an implementation is a ufunc or the package's own: that of a user may return its operand, or keep
+    something from call to call."""
+    return ufunc_of(p) is not None or p.module.startswith("autodidax.")
+
+
 def is_fresh(eqn: JaxprEqn) -> bool:
     """Whether the results share no memory with operands or anything else."""
     p = eqn.primitive
-    if p.higher_order or p.name in ("stop_gradient", "name"):
+    if p.higher_order or p.name in ("stop_gradient", "name") or not is_known(p):
         return False
     if p.name == "reduce_sum":
         return bool(eqn.params["axes"])

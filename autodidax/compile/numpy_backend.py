@@ -68,6 +68,7 @@ class _Emission:
         self.functions: list[str] = []
         self.lines: list[str] = []
         self.clusters = 0
+        self.taken: list[str] = []  # names that the last equation gave to its result
 
     def program(self) -> str:
         names, jaxpr = self.names, self.closed.jaxpr
@@ -91,8 +92,6 @@ class _Emission:
         returned = ", ".join(names.atom(a) for a in jaxpr.outvars)
         body = "\n    ".join([*self.lines, f"return [{returned}]"])
         return "\n".join([*self.functions, f"def program({', '.join(inputs)}):\n    {body}\n"])
-
-    taken: list[str] = []
 
     def equation(self, eqn: JaxprEqn, dying: list[Any]) -> str:
         names, buffers = self.names, self.buffers
@@ -140,7 +139,7 @@ class _Emission:
         self.clusters += 1
         block = Block(self.names, self.clusters, eqn.params["jaxpr"], eqn.params["shape"])
         self.functions += block.function()
-        lines = block.call_lines(eqn, eqn.quiet)
+        lines = block.call_lines(eqn)
         for v in eqn.outvars:
             self.buffers.root[v], self.buffers.alive[v] = v, 1
             if v in self.buffers.kept:

@@ -328,7 +328,6 @@ def _calls(branches: Any, operands: Any) -> list[tuple[Any, str, int]]:
     return [(f, f"{name}({', '.join('xyz'[:n]) if n <= 3 else '*operands'})", n) for name, f in branches]
 
 
-@boundary
 def _scalar_index(index: Any) -> str:
     """What makes an integer scalar of an index that is none."""
     if math.prod(shape_of(index)) == 1 and dtype_of(index).kind in "iu":
@@ -338,6 +337,7 @@ def _scalar_index(index: Any) -> str:
     return "convert it with astype(int); a boolean goes to cond"
 
 
+@boundary
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
     """`branches[index](*operands)`, the index clamped into range; only that branch runs.
 

@@ -5,9 +5,11 @@ import os
 
 import numpy as np
 import pytest
+import scipy.special
 
 import autodidax as ad
 from autodidax.compile import algebra, blocks, clusters, common_subexpressions, passes
+from autodidax.compile.emission import Names
 from autodidax.compile.numpy_backend import compile_numpy
 from autodidax.compile.passes import PASSES, optimized, stages
 from autodidax.compile.scalars import is_small
@@ -296,3 +298,31 @@ def test_sums_are_added_in_the_order_of_numpy():
         f = lambda x: [np.sum(x * x, axis=k) - np.sum(x, axis=k) for k in (0, -1, None)]
         for got, want in zip(ad.jit(f)(x), f(x), strict=True):
             np.testing.assert_array_equal(got, want)
+
+
+# functions of one name, and implementations of others
+
+
+def test_functions_of_one_name_are_told_apart():
+    names = Names()
+    values = [np.log1p, scipy.special.log1p, np.dtype("f8"), np.float64, np.dtype(">f8"), np.add.reduce]
+    given = [names.function("one_name", value) for value in values]
+    assert len(set(given)) == len(values)
+    assert [names.namespace[name] for name in given] == values
+    assert names.function("one_name", np.add.reduce) == given[-1]
+
+
+def test_a_dtype_and_its_type_are_told_apart():
+    f = lambda x: (np.tanh((x > 0.5).astype(np.float64)) * x[0], x[1] * 2.0 - x[0], x * x, x - 1.0, x / 2.0, x + x)
+    check_compiled(staged(f, np.array([0.3, 1.2, 0.7])), [np.array([0.3, 1.2, 0.7])])
+
+
+def test_an_implementation_may_return_its_operand():
+    same = ad.pointwise("the_same", lambda x: x, lambda _y, _x: 1.0, register=False)
+    for size in (1000, 100_000):
+        x = np.linspace(0.0, 1.0, size)
+        kept = x.copy()
+        f = lambda x: (same(x) * 2.0 + same(x + 1.0) * same(x + 1.0), x)
+        got, want = ad.jit(f)(x), f(x)
+        np.testing.assert_array_equal(x, kept)
+        np.testing.assert_array_equal(got[0], want[0])
